@@ -1,0 +1,126 @@
+/*
+ * Copyright (C) by the MPICH-TSM developers
+ *     See COPYRIGHT in top-level directory
+ */
+
+/*
+ * What:       SWP, an intrusive multi-producer single-consumer FIFO queue. Nothing is allocated;
+ *             the node popped is free for reuse at once.
+ * Source:     ICS'19 "Software Combining to Mitigate Multithreaded MPI Contention", section 3.4.1,
+ *             figure 4. There the node popped stays behind as the new dummy. Here the dummy is a
+ *             stub inside the queue: a pop of the last node puts the stub back as the tail by a
+ *             compare-and-swap, which succeeds only if no producer came meanwhile.
+ * Invariants: (1) tail is the newest pushed node not yet popped, or the stub if there is none: so
+ *             tail == stub exactly when the queue is empty, seen from any thread. (2) The stub is
+ *             in the list only as its first element, never behind a real node. (3) The link of a
+ *             node is written by the one producer whose swap returned that node. (4) head is the
+ *             stub or the oldest node not yet popped.
+ * Progress:   push is wait-free: one swap, one store. Pop never waits; it answers NULL while the
+ *             producer of the next node stands between its swap and its link (the paper's window,
+ *             "Linearizability"), though nodes behind that one may be complete. The other calls are
+ *             one load.
+ *
+ *   release                              acquire
+ *   push: store of the link              pop: load of the link (contents of the node pushed)
+ *   push: swap of tail (its own link     push: swap of tail by the next producer, before it
+ *     is NULL)                           writes that link
+ *   pop: CAS of tail to the stub (the    push: swap of tail by the next producer
+ *     stub's link is NULL)               is_empty: load of tail (the last pop is over)
+ *
+ * The swap in push and the load in is_empty are seq_cst because callers rely on the pairing
+ *     producer: push(node); read X            other: write X; is_empty()
+ * with seq_cst accesses to X: it cannot happen that the producer misses the write of X and the
+ * other finds the queue empty.
+ *
+ * Threads:    any number of producers, which may come and go; one consumer at a time. The consumer
+ *             may change if a lock, or another release-acquire edge, lies between. The queue must
+ *             not be moved or copied after init.
+ */
+
+#ifndef TSM_SWP_H_INCLUDED
+#define TSM_SWP_H_INCLUDED
+
+#include <stddef.h>
+
+#include "../tsm_atomic.h"
+
+typedef struct tsm_swp_node {
+    TSM_ATOMIC(struct tsm_swp_node *) next;
+} tsm_swp_node_t;
+
+typedef struct tsm_swp {
+    TSM_ATOMIC(tsm_swp_node_t *) tail;                  /* producers write here */
+    char pad[TSM_CACHELINE - sizeof(tsm_swp_node_t *)];
+    tsm_swp_node_t *head;                               /* consumer only */
+    tsm_swp_node_t stub;
+} tsm_swp_t;
+
+/* Make an empty queue. One thread, before any use. */
+static inline void tsm_swp_init(tsm_swp_t *queue)
+{
+    tsm_store(&queue->stub.next, NULL, TSM_RELAXED);
+    queue->head = &queue->stub;
+    tsm_store(&queue->tail, &queue->stub, TSM_RELAXED);
+}
+
+/* Append node, which the caller owns and which must stay until it is popped. Any thread; wait-free;
+ * seq_cst (see the pairing above). */
+static inline void tsm_swp_push(tsm_swp_t *queue, tsm_swp_node_t *node)
+{
+    tsm_store(&node->next, NULL, TSM_RELAXED);
+    tsm_swp_node_t *pred = tsm_swap(&queue->tail, node, TSM_SEQ_CST);
+    /* here the list is cut: pop stops at pred until the next line is done */
+    tsm_store(&pred->next, node, TSM_RELEASE);
+}
+
+/* Take the last node out by making the stub the tail again; 0 if a producer was faster. */
+static inline int tsm_swp_pop_last_(tsm_swp_t *queue, tsm_swp_node_t *last)
+{
+    tsm_swp_node_t *expected = last;
+
+    /* the stub is out of the list, and whoever had to write its link did so before we passed it */
+    tsm_store(&queue->stub.next, NULL, TSM_RELAXED);
+    if (!tsm_cas(&queue->tail, &expected, &queue->stub, TSM_RELEASE, TSM_RELAXED))
+        return 0;
+    queue->head = &queue->stub;
+    return 1;
+}
+
+/* The oldest node, now the caller's again, or NULL if the queue is empty or a producer stands
+ * between swap and link. Consumer only; bounded, never waits. */
+static inline tsm_swp_node_t *tsm_swp_pop(tsm_swp_t *queue)
+{
+    tsm_swp_node_t *node = queue->head;
+    tsm_swp_node_t *next = tsm_load(&node->next, TSM_ACQUIRE);
+
+    if (node == &queue->stub) {
+        if (next == NULL)
+            return NULL;
+        queue->head = node = next;
+        next = tsm_load(&node->next, TSM_ACQUIRE);
+    }
+    if (next != NULL) {
+        queue->head = next;
+        return node;
+    }
+    return tsm_swp_pop_last_(queue, node) ? node : NULL;
+}
+
+/* 1 only if no pushed and not yet popped node exists at the moment of the load, else 0; a push
+ * counts from its swap on. Any thread; wait-free; seq_cst (see the pairing above). */
+static inline int tsm_swp_is_empty(const tsm_swp_t *queue)
+{
+    return tsm_load(&queue->tail, TSM_SEQ_CST) == &queue->stub;
+}
+
+/* The newest node pushed so far, or NULL if the queue is empty: a consumer that pops until it gets
+ * this node has taken everything pushed before this call. The node may not be linked yet, so pop
+ * may answer NULL earlier. Consumer only; wait-free. */
+static inline tsm_swp_node_t *tsm_swp_tail_snapshot(tsm_swp_t *queue)
+{
+    tsm_swp_node_t *tail = tsm_load(&queue->tail, TSM_SEQ_CST);
+
+    return tail == &queue->stub ? NULL : tail;
+}
+
+#endif /* TSM_SWP_H_INCLUDED */
