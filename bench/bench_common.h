@@ -1,0 +1,116 @@
+/* Copyright (C) by the MPICH-TSM developers
+ * See COPYRIGHT in top-level directory */
+
+/* What the benchmark programs share: clock, options, threads.  Plain MPI and pthreads, so that
+ * every library is measured by the same source. */
+#ifndef BENCH_COMMON_H_INCLUDED
+#define BENCH_COMMON_H_INCLUDED
+
+#include <errno.h>
+#include <mpi.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define BENCH_MAX_THREADS 256
+#define BENCH_MAX_POINTS 32
+
+typedef struct {
+    int n;
+    int threads[BENCH_MAX_POINTS];
+    int max;
+} bench_points_t;
+
+static inline double bench_now(void)
+{
+    struct timespec ts;
+    clock_gettime(CLOCK_MONOTONIC, &ts);
+    return (double) ts.tv_sec + 1e-9 * (double) ts.tv_nsec;
+}
+
+/* One line from rank 0, then every process leaves with exit status 2.  Call after MPI_Init from
+ * all processes alike. */
+static inline void bench_usage_error(const char *fmt, ...)
+{
+    int rank;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (rank == 0) {
+        va_list ap;
+        va_start(ap, fmt);
+        vfprintf(stderr, fmt, ap);
+        va_end(ap);
+        fputc('\n', stderr);
+    }
+    MPI_Finalize();
+    exit(2);
+}
+
+static inline long bench_int(const char *opt, const char *text, long lo, long hi)
+{
+    char *end;
+    errno = 0;
+    long v = strtol(text, &end, 10);
+    if (errno || end == text || *end || v < lo || v > hi)
+        bench_usage_error("option %s: '%s' is not a number from %ld to %ld", opt, text, lo, hi);
+    return v;
+}
+
+static inline double bench_seconds(const char *opt, const char *text)
+{
+    char *end;
+    double v = strtod(text, &end);
+    if (end == text || *end || !(v > 0.0 && v <= 3600.0))
+        bench_usage_error("option %s: '%s' is not a time from 0 to 3600 seconds", opt, text);
+    return v;
+}
+
+static inline void bench_thread_list(const char *opt, const char *text, bench_points_t * p)
+{
+    char *copy = strdup(text), *save = NULL;
+    p->n = 0;
+    p->max = 0;
+    for (char *s = strtok_r(copy, ",", &save); s; s = strtok_r(NULL, ",", &save)) {
+        if (p->n == BENCH_MAX_POINTS)
+            bench_usage_error("option %s: more than %d values", opt, BENCH_MAX_POINTS);
+        int t = (int) bench_int(opt, s, 1, BENCH_MAX_THREADS);
+        p->threads[p->n++] = t;
+        p->max = t > p->max ? t : p->max;
+    }
+    free(copy);
+    if (p->n == 0)
+        bench_usage_error("option %s: empty list of thread counts", opt);
+}
+
+/* Starts MPI with MPI_THREAD_MULTIPLE and insists on it and on two processes. */
+static inline int bench_init(int *argc, char ***argv)
+{
+    int provided, rank, size;
+    MPI_Init_thread(argc, argv, MPI_THREAD_MULTIPLE, &provided);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    if (provided < MPI_THREAD_MULTIPLE)
+        bench_usage_error("this library does not provide MPI_THREAD_MULTIPLE");
+    if (size != 2)
+        bench_usage_error("run with 2 processes, not %d", size);
+    return rank;
+}
+
+/* Runs fn(arg + i * stride) in n threads and waits for all. */
+static inline void bench_run_threads(int n, void *(*fn) (void *), void *arg, size_t stride)
+{
+    pthread_t tid[BENCH_MAX_THREADS];
+    for (int i = 0; i < n; i++) {
+        if (pthread_create(&tid[i], NULL, fn, (char *) arg + (size_t) i * stride)) {
+            fprintf(stderr, "cannot create thread %d\n", i);
+            MPI_Abort(MPI_COMM_WORLD, 1);
+        }
+    }
+    for (int i = 0; i < n; i++)
+        pthread_join(tid[i], NULL);
+}
+
+#endif

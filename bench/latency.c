@@ -1,0 +1,138 @@
+/* Copyright (C) by the MPICH-TSM developers
+ * See COPYRIGHT in top-level directory */
+
+/* Blocking ping-pong of T threads a side, thread i with thread i, tag i each; prints the mean
+ * one-way time.  Rank 0's clock ends a point, the first byte of a ping says "stop". */
+#include "bench_common.h"
+
+#define WARM_UP 100
+
+typedef struct {
+    int bytes, json;
+    double duration;
+    long count;                 /* round trips per thread; 0: measure by duration */
+    bench_points_t points;
+} options_t;
+
+typedef struct {
+    int id;
+    char *buf;
+    long trips;
+    double seconds;
+} worker_t;
+
+static options_t opt;
+static int rank;
+static pthread_barrier_t start_line;
+
+static void round_trip(worker_t * w, int stop)
+{
+    w->buf[0] = (char) stop;
+    MPI_Send(w->buf, opt.bytes, MPI_CHAR, 1, w->id, MPI_COMM_WORLD);
+    MPI_Recv(w->buf, opt.bytes, MPI_CHAR, 1, w->id, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+static void *pinger(void *arg)
+{
+    worker_t *w = arg;
+    int stop;
+    for (int i = 0; i < WARM_UP && opt.count == 0; i++)
+        round_trip(w, 0);
+    pthread_barrier_wait(&start_line);
+    double start = bench_now(), now;
+    do {
+        stop = opt.count ? w->trips + 1 >= opt.count : bench_now() - start >= opt.duration;
+        round_trip(w, stop);
+        now = bench_now();
+        w->trips++;
+    } while (!stop);
+    w->seconds = now - start;
+    return NULL;
+}
+
+static void *ponger(void *arg)
+{
+    worker_t *w = arg;
+    int stop;
+    do {
+        MPI_Recv(w->buf, opt.bytes, MPI_CHAR, 0, w->id, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        stop = w->buf[0];
+        MPI_Send(w->buf, opt.bytes, MPI_CHAR, 0, w->id, MPI_COMM_WORLD);
+    } while (!stop);
+    return NULL;
+}
+
+static void report(int threads, const worker_t * w)
+{
+    double sum = 0.0;
+    long trips = 0;
+    for (int i = 0; i < threads; i++) {
+        sum += w[i].seconds / (2.0 * (double) w[i].trips);
+        trips += w[i].trips;
+    }
+    double us = 1e6 * sum / threads;
+    if (opt.json)
+        printf("{\"bench\": \"latency\", \"mode\": \"pairs\", \"threads\": %d, \"bytes\": %d, "
+               "\"round_trips\": %ld, \"value\": %.6g, \"unit\": \"us one way\"}\n",
+               threads, opt.bytes, trips, us);
+    else
+        printf("%8d %12.3f\n", threads, us);
+    fflush(stdout);
+}
+
+static void run_point(int threads)
+{
+    worker_t w[BENCH_MAX_THREADS];
+    memset(w, 0, sizeof(w));
+    for (int i = 0; i < threads; i++) {
+        w[i].id = i;
+        w[i].buf = calloc(1, (size_t) opt.bytes);
+        if (!w[i].buf) {
+            fprintf(stderr, "out of memory\n");
+            MPI_Abort(MPI_COMM_WORLD, 1);
+        }
+    }
+    pthread_barrier_init(&start_line, NULL, (unsigned) threads);
+    MPI_Barrier(MPI_COMM_WORLD);
+    bench_run_threads(threads, rank == 0 ? pinger : ponger, w, sizeof(worker_t));
+    pthread_barrier_destroy(&start_line);
+    if (rank == 0)
+        report(threads, w);
+    for (int i = 0; i < threads; i++)
+        free(w[i].buf);
+}
+
+static void parse(int argc, char **argv)
+{
+    int c;
+    opt = (options_t) {.bytes = 8,.duration = 0.5 };
+    bench_thread_list("-t", "1,2,4,8,16", &opt.points);
+    opterr = 0;
+    while ((c = getopt(argc, argv, "s:t:d:n:j")) != -1) {
+        switch (c) {
+            case 's': opt.bytes = (int) bench_int("-s", optarg, 1, 1 << 26); break;
+            case 't': bench_thread_list("-t", optarg, &opt.points); break;
+            case 'd': opt.duration = bench_seconds("-d", optarg); break;
+            case 'n': opt.count = bench_int("-n", optarg, 1, 1L << 40); break;
+            case 'j': opt.json = 1; break;
+            default: optind = argc + 1; break;
+        }
+        if (optind > argc)
+            break;
+    }
+    if (optind != argc)
+        bench_usage_error("usage: latency [-s bytes] [-t 1,2,..] "
+                          "[-d seconds | -n round trips per thread] [-j]");
+}
+
+int main(int argc, char **argv)
+{
+    rank = bench_init(&argc, &argv);
+    parse(argc, argv);
+    if (rank == 0 && !opt.json)
+        printf("# ping-pong, %d bytes\n# threads  us one way\n", opt.bytes);
+    for (int i = 0; i < opt.points.n; i++)
+        run_point(opt.points.threads[i]);
+    MPI_Finalize();
+    return 0;
+}
