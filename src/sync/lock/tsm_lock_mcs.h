@@ -44,9 +44,17 @@ typedef struct tsm_lock {
     tsm_lock_slot_t *owner;                             /* the holder writes here */
 } tsm_lock_t;
 
-/* Weak, so that all translation units of a library share one pool for each thread, and hidden, so
- * that libraries do not share theirs: the linker merges the definitions. */
-__attribute__((weak, visibility("hidden"))) _Thread_local tsm_lock_pool_t tsm_lock_pool_;
+/* One pool for each thread, defined by every translation unit that includes this header and merged
+ * by the linker: otherwise a library of some hundred units would carry as many pools in each
+ * thread. gcc makes it a common symbol; clang knows no thread-local ones, and its weak symbol is
+ * merged as well but leaves the unused space behind. Hidden: libraries do not share pools. */
+#ifdef __clang__
+#define TSM_LOCK_POOL_MERGED_ weak
+#else
+#define TSM_LOCK_POOL_MERGED_ common
+#endif
+__attribute__((TSM_LOCK_POOL_MERGED_, visibility("hidden")))
+_Thread_local tsm_lock_pool_t tsm_lock_pool_;
 
 /* Not an assert: it must hold in optimized libraries too, where the next step would be memory
  * corruption. */

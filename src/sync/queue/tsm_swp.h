@@ -16,9 +16,10 @@
  *             node is written by the one producer whose swap returned that node. (4) head is the
  *             stub or the oldest node not yet popped.
  * Progress:   push is wait-free: one swap, one store. Pop never waits; it answers NULL while the
- *             producer of the next node stands between its swap and its link (the paper's window,
- *             "Linearizability"), though nodes behind that one may be complete. The other calls are
- *             one load.
+ *             producer of the node at the cut stands between its swap and its link (the paper's
+ *             window, "Linearizability"), though nodes behind the cut may be complete. The node
+ *             just before the cut waits with them, since its link is still to be written. The
+ *             other calls are one load.
  *
  *   release                              acquire
  *   push: store of the link              pop: load of the link (contents of the node pushed)
