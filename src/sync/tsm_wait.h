@@ -138,8 +138,8 @@ static inline void tsm_futex_(TSM_ATOMIC(uint32_t) *w, int op, uint32_t value)
 }
 #endif
 
-/* Flag the word and sleep until it is no longer `parked`. All relaxed: the flag carries no data, and
- * the caller looks at the word again with acquire. */
+/* Flag the word and sleep until it is no longer `parked`. All relaxed: the flag carries no data,
+ * and the caller looks at the word again with acquire. */
 static inline void tsm_wait_word_park_(TSM_ATOMIC(uint32_t) *w, uint32_t waiting, uint32_t parked)
 {
 #if TSM_HAVE_FUTEX
