@@ -1,0 +1,155 @@
+/* Copyright (C) by the MPICH-TSM developers
+ * See COPYRIGHT in top-level directory */
+
+/* What our MPI tests share: start and end, threads, checks, seeded random numbers.  A test says
+ * " No Errors" and exits 0, or names what went wrong and aborts. */
+#ifndef MT_H_INCLUDED
+#define MT_H_INCLUDED
+
+#include <errno.h>
+#include <mpi.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MT_MAX_THREADS 64
+
+typedef struct {
+    int rank, size, peer;       /* peer: the other one of a pair, self for the odd one out */
+    int threads;
+    long iters;
+    uint64_t seed;
+} mt_env_t;
+
+typedef struct {
+    int id;
+    uint64_t rng;
+} mt_thread_t;
+
+static mt_env_t mt;
+
+static inline void mt_fail(const char *file, int line, const char *fmt, ...)
+{
+    va_list ap;
+    char text[512];
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof(text), fmt, ap);
+    va_end(ap);
+    fprintf(stderr, "rank %d, %s:%d: %s\n", mt.rank, file, line, text);
+    fflush(stderr);
+    MPI_Abort(MPI_COMM_WORLD, 1);
+    exit(1);
+}
+
+#define MT_CHECK(cond_, ...)                        \
+    do {                                            \
+        if (!(cond_))                               \
+            mt_fail(__FILE__, __LINE__, __VA_ARGS__);   \
+    } while (0)
+
+#define MT_OK(call_)                                            \
+    do {                                                        \
+        int mt_rc_ = (call_);                                   \
+        MT_CHECK(mt_rc_ == MPI_SUCCESS, "%s gave %d", #call_, mt_rc_);  \
+    } while (0)
+
+/* splitmix64: small, seedable, the same on both sides when both start from the same seed */
+static inline uint64_t mt_hash(uint64_t z)
+{
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+}
+
+static inline uint64_t mt_rand(uint64_t * s)
+{
+    return mt_hash(*s += 0x9e3779b97f4a7c15u);
+}
+
+static inline uint64_t mt_rng(int a, int b)
+{
+    return mt_hash(mt.seed * 0x9e3779b97f4a7c15u + ((uint64_t) a << 32) + (uint64_t) b + 1);
+}
+
+static inline void mt_delay(unsigned n)
+{
+    static _Atomic unsigned sink;
+    for (unsigned i = 0; i < n; i++)
+        atomic_fetch_add_explicit(&sink, 1, memory_order_relaxed);
+}
+
+static inline long mt_number(int opt, const char *text, long lo)
+{
+    char *end;
+    errno = 0;
+    long v = strtol(text, &end, 10);
+    if (errno || end == text || *end || v < lo) {
+        fprintf(stderr, "option -%c: '%s' is not a number of at least %ld\n", opt, text, lo);
+        exit(2);
+    }
+    return v;
+}
+
+/* -t threads, -n iterations, -r seed; the defaults are the test's own. */
+static inline void mt_init(int argc, char **argv, int threads, long iters)
+{
+    int c, provided;
+    mt.threads = threads;
+    mt.iters = iters;
+    mt.seed = 1;
+    while ((c = getopt(argc, argv, "t:n:r:")) != -1) {
+        switch (c) {
+            case 't': mt.threads = (int) mt_number(c, optarg, 1); break;
+            case 'n': mt.iters = mt_number(c, optarg, 1); break;
+            case 'r': mt.seed = (uint64_t) mt_number(c, optarg, 0); break;
+            default: exit(2);
+        }
+    }
+    if (optind != argc || mt.threads > MT_MAX_THREADS) {
+        fprintf(stderr, "usage: %s [-t threads (up to %d)] [-n iterations] [-r seed]\n", argv[0],
+                MT_MAX_THREADS);
+        exit(2);
+    }
+    MPI_Init_thread(NULL, NULL, MPI_THREAD_MULTIPLE, &provided);
+    MPI_Comm_rank(MPI_COMM_WORLD, &mt.rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &mt.size);
+    mt.peer = (mt.rank ^ 1) < mt.size ? mt.rank ^ 1 : mt.rank;
+    MT_CHECK(provided == MPI_THREAD_MULTIPLE, "no MPI_THREAD_MULTIPLE");
+    MT_CHECK(mt.size >= 2, "at least 2 processes are needed");
+}
+
+/* Runs fn in n threads; each gets its own mt_thread_t with its own random numbers. */
+static inline void mt_run(int n, void *(*fn) (void *))
+{
+    pthread_t tid[MT_MAX_THREADS];
+    mt_thread_t arg[MT_MAX_THREADS];
+    for (int i = 0; i < n; i++) {
+        arg[i].id = i;
+        arg[i].rng = mt_rng(1000 + mt.rank, i);
+        MT_CHECK(pthread_create(&tid[i], NULL, fn, &arg[i]) == 0, "cannot create thread %d", i);
+    }
+    for (int i = 0; i < n; i++)
+        pthread_join(tid[i], NULL);
+}
+
+static inline int mt_finish(void)
+{
+    MPI_Finalize();
+    if (mt.rank == 0)
+        printf(" No Errors\n");
+    return 0;
+}
+
+static inline void *mt_alloc(size_t n)
+{
+    void *p = calloc(1, n ? n : 1);
+    MT_CHECK(p, "out of memory (%zu bytes)", n);
+    return p;
+}
+
+#endif
