@@ -13,6 +13,10 @@ static MPI_Comm comm[MT_MAX_THREADS];
 static atomic_long handled[MT_MAX_THREADS];
 static int key;
 
+/* MPICH keeps the texts of the latest 128 errors of a process only and takes an older code for a
+ * damaged one, so the threads make errors together in small portions. */
+static pthread_barrier_t portion;
+
 /* The communicator carries its thread number as an attribute. */
 static void handler(MPI_Comm * c, int *code, ...)
 {
@@ -78,6 +82,7 @@ static int bad_arguments(int id)
     expect(MPI_Isend(&b, -1, MPI_INT, mt.peer, 0, comm[id], &r), MPI_ERR_COUNT, "send count");
     expect(MPI_Isend(&b, 1, MPI_DATATYPE_NULL, mt.peer, 0, comm[id], &r), MPI_ERR_TYPE,
            "send type");
+    pthread_barrier_wait(&portion);
     expect(MPI_Irecv(&b, 1, MPI_INT, mt.peer, -5, comm[id], &r), MPI_ERR_TAG, "receive tag");
     expect(MPI_Irecv(&b, 1, MPI_INT, mt.size, 0, comm[id], &r), MPI_ERR_RANK, "receive rank");
     expect(MPI_Irecv(&b, -1, MPI_INT, mt.peer, 0, comm[id], &r), MPI_ERR_COUNT, "receive count");
@@ -93,7 +98,9 @@ static void *worker(void *arg)
     long bad = 0;
     for (long i = 0; i < mt.iters; i++) {
         truncated(t->id, i % 8 ? SMALL : LARGE, out, in);
+        pthread_barrier_wait(&portion);
         bad += bad_arguments(t->id);
+        pthread_barrier_wait(&portion);
     }
     /* at least one call of the handler for each bad call; completions add their own */
     if (own_handler)
@@ -123,7 +130,9 @@ int main(int argc, char **argv)
         MPI_Comm_set_attr(comm[i], key, &ids[i]);
         MPI_Comm_set_errhandler(comm[i], i % 2 ? h : MPI_ERRORS_RETURN);
     }
+    pthread_barrier_init(&portion, NULL, (unsigned) mt.threads);
     mt_run(mt.threads, worker);
+    pthread_barrier_destroy(&portion);
     for (int i = 0; i < mt.threads; i++)
         MPI_Comm_free(&comm[i]);
     MPI_Errhandler_free(&h);

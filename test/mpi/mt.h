@@ -22,7 +22,7 @@
 typedef struct {
     int rank, size, peer;       /* peer: the other one of a pair, self for the odd one out */
     int threads;
-    long iters;
+    long iters, bytes;          /* bytes: of a message, 0 for the test's own choice */
     uint64_t seed;
 } mt_env_t;
 
@@ -40,7 +40,8 @@ static inline void mt_fail(const char *file, int line, const char *fmt, ...)
     va_start(ap, fmt);
     vsnprintf(text, sizeof(text), fmt, ap);
     va_end(ap);
-    fprintf(stderr, "rank %d, %s:%d: %s\n", mt.rank, file, line, text);
+    fprintf(stderr, "rank %d, seed %llu, %s:%d: %s\n", mt.rank, (unsigned long long) mt.seed, file,
+            line, text);
     fflush(stderr);
     MPI_Abort(MPI_COMM_WORLD, 1);
     exit(1);
@@ -95,24 +96,25 @@ static inline long mt_number(int opt, const char *text, long lo)
     return v;
 }
 
-/* -t threads, -n iterations, -r seed; the defaults are the test's own. */
+/* -t threads, -n iterations, -s message bytes, -r seed; the defaults are the test's own. */
 static inline void mt_init(int argc, char **argv, int threads, long iters)
 {
     int c, provided;
     mt.threads = threads;
     mt.iters = iters;
     mt.seed = 1;
-    while ((c = getopt(argc, argv, "t:n:r:")) != -1) {
+    while ((c = getopt(argc, argv, "t:n:s:r:")) != -1) {
         switch (c) {
             case 't': mt.threads = (int) mt_number(c, optarg, 1); break;
             case 'n': mt.iters = mt_number(c, optarg, 1); break;
+            case 's': mt.bytes = mt_number(c, optarg, 1); break;
             case 'r': mt.seed = (uint64_t) mt_number(c, optarg, 0); break;
             default: exit(2);
         }
     }
     if (optind != argc || mt.threads > MT_MAX_THREADS) {
-        fprintf(stderr, "usage: %s [-t threads (up to %d)] [-n iterations] [-r seed]\n", argv[0],
-                MT_MAX_THREADS);
+        fprintf(stderr, "usage: %s [-t threads (up to %d)] [-n iterations] [-s bytes] [-r seed]\n",
+                argv[0], MT_MAX_THREADS);
         exit(2);
     }
     MPI_Init_thread(NULL, NULL, MPI_THREAD_MULTIPLE, &provided);

@@ -1,0 +1,69 @@
+/* Copyright (C) by the MPICH-TSM developers
+ * See COPYRIGHT in top-level directory */
+
+/* Collectives on one communicator per thread, at the same time as point-to-point traffic on the
+ * world communicator; every result is checked. */
+#include "mt.h"
+
+#define N 33
+
+static MPI_Comm comm[MT_MAX_THREADS];
+
+static void collectives(MPI_Comm c, long i)
+{
+    int in[N], out[N], root = (int) (i % mt.size), bc[N];
+    int *a = mt_alloc(sizeof(int) * (size_t) mt.size), *b = mt_alloc(sizeof(int) * (size_t) mt.size);
+    MPI_Request r;
+    for (int k = 0; k < N; k++) {
+        in[k] = mt.rank + k + (int) i;
+        bc[k] = mt.rank == root ? (int) i * k : -1;
+    }
+    MPI_Ibcast(bc, N, MPI_INT, root, c, &r);
+    MPI_Allreduce(in, out, N, MPI_INT, MPI_SUM, c);
+    MPI_Wait(&r, MPI_STATUS_IGNORE);
+    for (int k = 0; k < N; k++) {
+        MT_CHECK(out[k] == mt.size * (k + (int) i) + mt.size * (mt.size - 1) / 2, "sum is %d",
+                 out[k]);
+        MT_CHECK(bc[k] == (int) i * k, "broadcast gave %d", bc[k]);
+    }
+    for (int p = 0; p < mt.size; p++)
+        a[p] = mt.rank * 1000 + p + (int) i;
+    MPI_Alltoall(a, 1, MPI_INT, b, 1, MPI_INT, c);
+    for (int p = 0; p < mt.size; p++)
+        MT_CHECK(b[p] == p * 1000 + mt.rank + (int) i, "all-to-all gave %d", b[p]);
+    MPI_Barrier(c);
+    free(a);
+    free(b);
+}
+
+static void exchange(int id, long i)
+{
+    int out = (int) i, in = -1;
+    MPI_Sendrecv(&out, 1, MPI_INT, mt.peer, id, &in, 1, MPI_INT, mt.peer, id, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
+    MT_CHECK(in == out, "exchange gave %d", in);
+}
+
+static void *worker(void *arg)
+{
+    mt_thread_t *t = arg;
+    for (long i = 0; i < mt.iters; i++) {
+        if (t->id % 2 == 0 || i % 4 == 0)
+            collectives(comm[t->id], i);
+        if (t->id % 2)
+            for (int k = 0; k < 4; k++)
+                exchange(t->id, 4 * i + k);
+    }
+    return NULL;
+}
+
+int main(int argc, char **argv)
+{
+    mt_init(argc, argv, 4, 200);
+    for (int i = 0; i < mt.threads; i++)
+        MPI_Comm_dup(MPI_COMM_WORLD, &comm[i]);
+    mt_run(mt.threads, worker);
+    for (int i = 0; i < mt.threads; i++)
+        MPI_Comm_free(&comm[i]);
+    return mt_finish();
+}
