@@ -7,7 +7,7 @@
 #include "mt.h"
 
 #define N 64
-#define DUP_EVERY 32
+#define DUP_EVERY 50
 
 static MPI_Comm base[MT_MAX_THREADS];
 
@@ -94,7 +94,7 @@ static void *worker(void *arg)
 
 int main(int argc, char **argv)
 {
-    mt_init(argc, argv, 4, 300);
+    mt_init(argc, argv, 4, 150);
     MT_CHECK(mt.size % 2 == 0, "run with an even number of processes");
     for (int i = 0; i < mt.threads; i++)
         MPI_Comm_dup(MPI_COMM_WORLD, &base[i]);
