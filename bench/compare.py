@@ -1,0 +1,233 @@
+#!/usr/bin/env python3
+# Copyright (C) by the MPICH-TSM developers
+# See COPYRIGHT in top-level directory
+"""Compares libraries or models with one benchmark, side by side.
+
+The libraries run in alternation, so that drift of the machine meets all of them alike; what is
+reported is the median of the runs and the ratio to the first library with a bootstrap interval.
+"""
+import argparse
+import json
+import os
+import random
+import statistics
+import subprocess
+import sys
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+PROGRAMS = ("msgrate", "latency", "isend_instr")
+BENCHES = PROGRAMS[:2]          # those that print JSON lines
+
+
+class Bad(Exception):
+    """Bad input: one line, exit status 2."""
+
+
+class Library:
+    """NAME:PREFIX[:VAR=VAL,...], and where its programs are."""
+
+    def __init__(self, text):
+        text = text[len("library="):] if text.startswith("library=") else text
+        parts = text.split(":", 2)
+        if len(parts) < 2 or not parts[0] or not parts[1]:
+            raise Bad(f"library '{text}' is not NAME:PREFIX[:VAR=VAL,...]")
+        self.name, prefix = parts[0], os.path.abspath(parts[1])
+        self.mpicc = os.path.join(prefix, "bin", "mpicc")
+        self.mpirun = os.path.join(prefix, "bin", "mpirun")
+        self.prefix = prefix
+        self.env = {}
+        for item in filter(None, parts[2].split(",") if len(parts) > 2 else []):
+            var, eq, value = item.partition("=")
+            if not var or not eq:
+                raise Bad(f"library '{self.name}': '{item}' is not VAR=VAL")
+            self.env[var] = value
+        for path in (self.mpicc, self.mpirun):
+            if not os.access(path, os.X_OK):
+                raise Bad(f"library '{self.name}': no {path}")
+
+    def bin_dir(self, out):
+        """One folder for each prefix: models of one library share their programs."""
+        return os.path.join(out, self.prefix.strip("/").replace("/", "-"))
+
+    def build(self, out):
+        folder = self.bin_dir(out)
+        os.makedirs(folder, exist_ok=True)
+        for program in PROGRAMS:
+            # MPICH's own header makes gcc warn about MPI_STATUSES_IGNORE (stringop-overflow)
+            command = [self.mpicc, "-std=gnu11", "-O2", "-Wall", "-Wno-stringop-overflow",
+                       "-pthread", "-o", os.path.join(folder, program),
+                       os.path.join(HERE, program + ".c")]
+            done = subprocess.run(command, capture_output=True, text=True, check=False)
+            if done.returncode:
+                raise Bad(f"library '{self.name}': {program}.c does not compile:\n{done.stderr}")
+
+
+def parse():
+    p = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    p.add_argument("libraries", nargs="+", metavar="NAME:PREFIX[:VAR=VAL,...]",
+                   help="a library and the environment of its runs; the first is the yardstick")
+    p.add_argument("--bin", default="bench-bin", help="folder of the compiled programs")
+    p.add_argument("--build", action="store_true", help="compile them first with PREFIX/bin/mpicc")
+    p.add_argument("--bench", choices=BENCHES, default="msgrate")
+    p.add_argument("--mode", choices=("pairs", "fanout"), default="pairs", help="of msgrate")
+    p.add_argument("--threads", default="1,2,4", help="list of thread counts")
+    p.add_argument("--bytes", type=int, help="message size (default: the program's)")
+    p.add_argument("--duration", type=float, default=0.5, help="seconds for each point")
+    p.add_argument("--repeats", type=int, default=5)
+    p.add_argument("--timeout", type=float, default=60.0, help="seconds for each run")
+    p.add_argument("--results", default="compare.jsonl", help="JSON lines are appended to it")
+    p.add_argument("--plot", metavar="FILE.png", help="draw threads against the result")
+    p.add_argument("--seed", type=int, default=1, help="of the bootstrap")
+    a = p.parse_args()
+    if a.repeats < 1:
+        raise Bad(f"--repeats {a.repeats}: at least 1 is needed")
+    try:
+        a.counts = [int(t) for t in a.threads.split(",")]
+    except ValueError:
+        raise Bad(f"--threads '{a.threads}' is not a list of numbers") from None
+    if min(a.counts) < 1 or max(a.counts) > 256:
+        raise Bad(f"--threads '{a.threads}': 1 to 256 are possible")
+    if a.duration <= 0:
+        raise Bad(f"--duration {a.duration} is not positive")
+    return a
+
+
+def run_once(lib, a, threads):
+    """One run of one point; returns the program's record, or None when it failed."""
+    program = os.path.join(lib.bin_dir(a.bin), a.bench)
+    if not os.access(program, os.X_OK):
+        raise Bad(f"no program {program}; use --build")
+    command = [lib.mpirun, "-n", "2", program, "-j", "-t", str(threads), "-d", str(a.duration)]
+    command += ["-m", a.mode] if a.bench == "msgrate" else []
+    command += ["-s", str(a.bytes)] if a.bytes else []
+    with subprocess.Popen(command, env={**os.environ, **lib.env}, stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as child:
+        try:
+            out, err = child.communicate(timeout=a.timeout)
+        except subprocess.TimeoutExpired:
+            child.terminate()   # mpirun takes its processes along
+            try:
+                child.communicate(timeout=10)
+            except subprocess.TimeoutExpired:
+                child.kill()
+            print(f"{lib.name}, {threads} threads: no end within {a.timeout:g} s", file=sys.stderr)
+            return None
+    if child.returncode == 2:
+        raise Bad(err.strip() or f"{program}: bad options")
+    try:
+        record = json.loads(out.strip().splitlines()[-1])
+        record["value"] = float(record["value"])
+    except (IndexError, KeyError, TypeError, ValueError):
+        record = None
+    if child.returncode or not record:
+        reason = (err or out or "no output").strip().splitlines()[:1]
+        print(f"{lib.name}, {threads} threads: failed, {' '.join(reason)}", file=sys.stderr)
+        return None
+    return record
+
+
+def measure(libs, a):
+    """All runs; returns {(name, threads): [values]} and the unit."""
+    values = {(lib.name, t): [] for lib in libs for t in a.counts}
+    unit = ""
+    with open(a.results, "a", encoding="ascii") as results:
+        for repeat in range(a.repeats):
+            for t in a.counts:
+                order = libs if repeat % 2 == 0 else libs[::-1]
+                for lib in order:
+                    if sys.stderr.isatty():
+                        print(f"\r{repeat + 1}/{a.repeats} {lib.name} {t} threads   ", end="",
+                              file=sys.stderr)
+                    record = run_once(lib, a, t)
+                    if record is None:
+                        record = {"bench": a.bench, "threads": t, "value": None}
+                    else:
+                        values[lib.name, t].append(record["value"])
+                        unit = record["unit"]
+                    record.update(library=lib.name, env=lib.env, repeat=repeat,
+                                  time=int(time.time()))
+                    results.write(json.dumps(record) + "\n")
+                    results.flush()
+    if sys.stderr.isatty():
+        print("\r" + " " * 60 + "\r", end="", file=sys.stderr)
+    return values, unit
+
+
+def ratio_interval(ours, base, rng, draws=2000):
+    """95 % bootstrap interval of the ratio of medians."""
+    ratios = sorted(statistics.median(rng.choices(ours, k=len(ours))) /
+                    statistics.median(rng.choices(base, k=len(base))) for _ in range(draws))
+    return ratios[int(0.025 * draws)], ratios[int(0.975 * draws) - 1]
+
+
+def table(libs, a, values, unit):
+    rng = random.Random(a.seed)
+    base = libs[0].name
+    print(f"{a.bench}{' ' + a.mode if a.bench == 'msgrate' else ''}, {unit}, median of "
+          f"{a.repeats} [min..max]; ratio to {base} (95 % interval)")
+    width = max(len(lib.name) for lib in libs)
+    for t in a.counts:
+        for lib in libs:
+            v = values[lib.name, t]
+            if not v:
+                print(f"{t:4d} threads  {lib.name:{width}}  no result")
+                continue
+            line = (f"{t:4d} threads  {lib.name:{width}}  {statistics.median(v):10.4g}  "
+                    f"[{min(v):.4g}..{max(v):.4g}]")
+            b = values[base, t]
+            if lib.name != base and b:
+                low, high = ratio_interval(v, b, rng)
+                ratio = statistics.median(v) / statistics.median(b)
+                line += f"  ratio {ratio:.3g} ({low:.3g}..{high:.3g})"
+            print(line + (f"  {a.repeats - len(v)} runs failed" if len(v) < a.repeats else ""))
+
+
+def plot(libs, a, values, unit):
+    try:
+        import matplotlib
+    except ImportError:
+        print("no plot: Python's matplotlib is not installed", file=sys.stderr)
+        return
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+    _, axes = pyplot.subplots()
+    for lib in libs:
+        points = [(t, values[lib.name, t]) for t in a.counts if values[lib.name, t]]
+        if not points:
+            continue
+        x = [t for t, _ in points]
+        median = [statistics.median(v) for _, v in points]
+        axes.errorbar(x, median, capsize=3, marker="o", label=lib.name,
+                      yerr=[[m - min(v) for m, (_, v) in zip(median, points)],
+                            [max(v) - m for m, (_, v) in zip(median, points)]])
+    axes.set_xscale("log", base=2)
+    axes.set_xticks(a.counts, [str(t) for t in a.counts])
+    axes.set_yscale("log")
+    axes.set_xlabel("threads a process")
+    axes.set_ylabel(unit)
+    axes.legend()
+    pyplot.savefig(a.plot, dpi=150, bbox_inches="tight")
+
+
+def main():
+    try:
+        a = parse()
+        libs = [Library(text) for text in a.libraries]
+        if len({lib.name for lib in libs}) < len(libs):
+            raise Bad("two libraries have the same name")
+        if a.build:
+            for lib in {lib.prefix: lib for lib in libs}.values():
+                lib.build(a.bin)
+        values, unit = measure(libs, a)
+    except (Bad, OSError) as e:
+        print(f"compare.py: {e}", file=sys.stderr)
+        return 2
+    table(libs, a, values, unit)
+    if a.plot:
+        plot(libs, a, values, unit)
+    return 0 if all(values.values()) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
