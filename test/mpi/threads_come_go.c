@@ -29,6 +29,7 @@ static void *worker(void *arg)
     mt_thread_t *t = arg;
     int neighbour = (t->id + 1) % mt.threads;
     slot_t *mine = &slots[wave % 2][t->id], *left = &slots[(wave + 1) % 2][neighbour];
+    MT_CHECK(!mine->pending, "wave %ld thread %d: nobody completed the last exchange", wave, t->id);
     for (int k = 0; k < N; k++) {
         mine->out[k] = (int) (wave * 100 + t->id + k);
         mine->in[k] = -1;
