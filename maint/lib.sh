@@ -1,0 +1,134 @@
+# shellcheck shell=bash
+# Copyright (C) by the MPICH-TSM developers
+# See COPYRIGHT in top-level directory
+#
+# Steps that maint/quickstart and maint/check share. The caller sets root (this repository) and
+# me (its name for messages); everything is made below _build/runtime and _install.
+
+# shellcheck disable=SC2154 # root and me come from the caller
+build=$root/_build/runtime
+prefix=$root/_install
+configure_options="--enable-thread-cs=runtime --disable-fortran --prefix=$prefix"
+
+say() { printf '%s\n' "$*"; }
+die() { printf '%s: %s\n' "$me" "$*" >&2; exit 1; }
+step() { printf '== %s\n' "$*"; }
+
+is_package() { dpkg-query -W -f '${Status}' "$1" 2>/dev/null | grep -q 'ok installed'; }
+
+# need_packages NAME...: install what is missing, or say what to type
+need_packages() {
+    local name missing=
+    command -v dpkg-query >/dev/null || return 0  # not Debian: configure tells what it lacks
+    for name in "$@"; do
+        is_package "$name" || missing="$missing $name"
+    done
+    [ -n "$missing" ] || return 0
+    [ "$(id -u)" = 0 ] || die "packages are missing; as root: apt-get install$missing"
+    step "installing$missing"
+    mkdir -p "$root/_build"
+    # shellcheck disable=SC2086 # a list of words
+    { apt-get -q update && DEBIAN_FRONTEND=noninteractive \
+        apt-get -q -y --no-install-recommends install $missing; } >"$root/_build/apt.log" 2>&1 || {
+        tail -n 5 "$root/_build/apt.log" >&2
+        die "apt-get install$missing failed (log: _build/apt.log)"
+    }
+}
+
+need_build_packages() {
+    need_packages build-essential autoconf automake libtool m4 perl python3 patch diffutils \
+        xz-utils pkg-config ca-certificates curl \
+        libfabric-dev librdmacm-dev libibverbs-dev libhwloc-dev
+}
+
+# ccache, when it is there, through its folder of compiler names
+use_ccache() {
+    if [ -d /usr/lib/ccache ]; then PATH=/usr/lib/ccache:$PATH; fi
+    export PATH
+}
+
+generate() {
+    step "MPICH and our files (autogen.sh)"
+    "$root/autogen.sh" "$@"
+}
+
+configure_runtime() {
+    mkdir -p "$build"
+    if [ -f "$build/.configured" ] && [ "$(cat "$build/.configured")" = "$configure_options" ] &&
+        [ ! "$root/configure" -nt "$build/.configured" ] &&
+        [ ! "$root/modules/mpich/configure" -nt "$build/.configured" ]; then
+        return
+    fi
+    step "configure $configure_options (about 2 minutes on two cores; without Fortran, for speed)"
+    rm -f "$build/.configured"
+    # shellcheck disable=SC2086 # a list of words
+    if ! (cd "$build" && "$root/configure" $configure_options) >"$build/configure.log" 2>&1; then
+        tail -n 15 "$build/configure.log" >&2
+        die "configure failed (log: _build/runtime/configure.log)"
+    fi
+    sed -n '/^MPICH-TSM /,$p' "$build/configure.log"
+    printf '%s' "$configure_options" >"$build/.configured"
+}
+
+progress_line() {
+    printf '%s objects done, %d s' \
+        "$(grep -cE '^ +(CC|CXX|GEN|CCLD|CXXLD) ' "$build/make.log")" $((SECONDS - $1))
+}
+
+# Wait for process $1 and tell how far make is: at once on a terminal, else every 30 s.
+show_progress() {
+    local begin=$SECONDS next=$((SECONDS + 30))
+    while kill -0 "$1" 2>/dev/null; do
+        if [ -t 1 ]; then
+            printf '\r   %s ' "$(progress_line "$begin")"
+        elif [ $SECONDS -ge $next ]; then
+            printf '   %s\n' "$(progress_line "$begin")"
+            next=$((SECONDS + 30))
+        fi
+        sleep 1
+    done
+    if [ -t 1 ]; then printf '\n'; else printf '   %s\n' "$(progress_line "$begin")"; fi
+}
+
+# What the library is made of; nothing is compiled again while it stays the same.
+source_stamp() {
+    {
+        cat "$root"/modules/mpich/.tsm/{grafted,build,cvars} "$build/.configured"
+        # edits made in the tree itself
+        find "$root/modules/mpich/src" -name '*.[ch]' -newer "$build/.configured" -print0 |
+            LC_ALL=C sort -z | xargs -0 -r sha256sum
+    } | sha256sum | cut -d' ' -f1
+}
+
+build_runtime() {
+    local now job
+    now=$(source_stamp)
+    if [ -x "$prefix/bin/mpicc" ] && [ "$(cat "$build/.built" 2>/dev/null)" = "$now" ]; then
+        say "   the library in _install is up to date"
+        return
+    fi
+    step "make -j$(nproc) and install into _install (log: _build/runtime/make.log)"
+    rm -f "$build/.built"
+    set -m  # a process group of its own, so that it can be stopped as a whole
+    (make -C "$build" -j"$(nproc)" V=0 && make -C "$build" install V=0) \
+        >"$build/make.log" 2>&1 </dev/null &
+    job=$!
+    set +m
+    # shellcheck disable=SC2064 # the job of now
+    trap "kill -- -$job 2>/dev/null; exit 130" INT TERM
+    show_progress $job
+    trap - INT TERM
+    if ! wait $job; then
+        tail -n 40 "$build/make.log" >&2
+        die "make failed (log: _build/runtime/make.log)"
+    fi
+    printf '%s' "$now" >"$build/.built"
+}
+
+make_library() {
+    need_build_packages
+    use_ccache
+    generate "$@"
+    configure_runtime
+    build_runtime
+}
