@@ -101,7 +101,8 @@ static void *order(void *arg)
         int first[2] = { -1, -1 }, second[2] = { -1, -1 }, out[2] = { (int) i, 5 }, count;
         MPI_Request r[3];
         MPI_Status st;
-        MPI_Irecv(first, 2, MPI_INT, i % 3 ? mt.peer : MPI_ANY_SOURCE, t->id, MPI_COMM_WORLD, &r[0]);
+        MPI_Irecv(first, 2, MPI_INT, i % 3 ? mt.peer : MPI_ANY_SOURCE, t->id, MPI_COMM_WORLD,
+                  &r[0]);
         MPI_Isend(out, 1, MPI_INT, mt.peer, t->id, MPI_COMM_WORLD, &r[1]);
         MPI_Isend(out, 2, MPI_INT, mt.peer, t->id, MPI_COMM_WORLD, &r[2]);
         MT_CHECK((count = probed_named(t->id, (int) i % 2, second, &st)) == 2,

@@ -12,7 +12,8 @@ static MPI_Comm comm[MT_MAX_THREADS];
 static void collectives(MPI_Comm c, long i)
 {
     int in[N], out[N], root = (int) (i % mt.size), bc[N];
-    int *a = mt_alloc(sizeof(int) * (size_t) mt.size), *b = mt_alloc(sizeof(int) * (size_t) mt.size);
+    int *a = mt_alloc(sizeof(int) * (size_t) mt.size);
+    int *b = mt_alloc(sizeof(int) * (size_t) mt.size);
     MPI_Request r;
     for (int k = 0; k < N; k++) {
         in[k] = mt.rank + k + (int) i;

@@ -54,7 +54,8 @@ static void check(const unsigned char *b, int stream, long seq, MPI_Status * st,
     }
     memcpy(head, b, sizeof(head));
     MT_CHECK(head[0] == stream && head[1] == (int32_t) seq,
-             "stream %d: message %ld expected, %d of stream %d came", stream, seq, head[1], head[0]);
+             "stream %d: message %ld expected, %d of stream %d came", stream, seq, head[1],
+             head[0]);
     MT_CHECK(b[got - 1] == (unsigned char) (seq * 7 + 3), "stream %d: damaged message", stream);
 }
 
