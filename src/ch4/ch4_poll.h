@@ -1,0 +1,65 @@
+/*
+ * Copyright (C) by the MPICH-TSM developers
+ *     See COPYRIGHT in top-level directory
+ */
+
+#ifndef CH4_POLL_H_INCLUDED
+#define CH4_POLL_H_INCLUDED
+
+/* Nonblocking progress (ICS'19 section 3.5): a thread that drives a VCI tries its lock and goes
+ * away if somebody else is driving, since that one completes our operations too. One acquisition
+ * serves netmod and shared memory. Included by ch4_progress.h. */
+
+#include "ch4_model.h"
+
+void MPIDI_tsm_skip_more(MPIDI_tsm_thread_t * self);
+
+MPL_STATIC_INLINE_PREFIX int MPIDI_tsm_poll_locked(int vci, int flag)
+{
+    int mpi_errno = MPI_SUCCESS;
+
+    if (flag & MPIDI_PROGRESS_NM)
+        mpi_errno = MPIDI_NM_progress(vci, 0);
+#ifndef MPIDI_CH4_DIRECT_NETMOD
+    if ((flag & MPIDI_PROGRESS_SHM) && mpi_errno == MPI_SUCCESS)
+        mpi_errno = MPIDI_SHM_progress(vci, 0);
+#endif
+    return mpi_errno;
+}
+
+/* Drive one VCI if nobody else does. wait: the caller is in a blocking call and backs off by
+ * itself; otherwise a busy lock makes the thread's next nonblocking calls keep away from it. */
+MPL_STATIC_INLINE_PREFIX int MPIDI_tsm_poll(int vci, int flag, int wait)
+{
+    MPIDU_Thread_mutex_t *m = &MPIDI_VCI(vci).lock;
+    MPIDI_tsm_thread_t *self = MPIDI_tsm_self();
+    int mpi_errno = MPI_SUCCESS;
+
+    if (!MPIR_ThreadInfo.isThreaded) {
+        if (unlikely(MPIDU_vci_cs_has_work(m)))
+            MPIDI_tsm_drain_all(m->workq);
+        return MPIDI_tsm_poll_locked(vci, flag);
+    }
+    if (!wait && unlikely(self && self->skip)) {
+        self->skip--;
+        return MPI_SUCCESS;
+    }
+    if (!MPIDU_vci_cs_tryenter(m)) {
+        if (!wait && self)
+            MPIDI_tsm_skip_more(self);
+        return MPI_SUCCESS;
+    }
+    int count = MPL_atomic_relaxed_load_int(&MPIDI_VCI(vci).progress_count);
+    if (unlikely(MPIDU_vci_cs_has_work(m)))
+        MPIDI_tsm_drain(m->workq);
+    mpi_errno = MPIDI_tsm_poll_locked(vci, flag);
+    if (self) {
+        self->skip_max = 0;
+        if (count != MPL_atomic_relaxed_load_int(&MPIDI_VCI(vci).progress_count))
+            self->idle = 0;
+    }
+    MPIDU_vci_cs_exit(m);
+    return mpi_errno;
+}
+
+#endif /* CH4_POLL_H_INCLUDED */

@@ -1,0 +1,46 @@
+/*
+ * Copyright (C) by the MPICH-TSM developers
+ *     See COPYRIGHT in top-level directory
+ */
+
+#ifndef CH4_THREAD_H_INCLUDED
+#define CH4_THREAD_H_INCLUDED
+
+/* What the library keeps for each thread that calls it: its back-off state and its caches of
+ * request objects. Made at the thread's first need, taken apart when the thread exits. */
+
+#define MPIDI_TSM_REQUEST_POOLS 64      /* = MPIR_REQUEST_NUM_POOLS, checked in ch4_thread.c */
+
+typedef struct MPIDI_tsm_cache {
+    void *head;                 /* free objects, linked through MPIR_Handle_common.next */
+    int count;
+} MPIDI_tsm_cache_t;
+
+typedef struct MPIDI_tsm_thread {
+    struct MPIDI_tsm_thread *next, *prev;       /* all threads, under the lock in ch4_thread.c */
+    unsigned idle;              /* polls in a row that found nothing to do or a busy lock */
+    unsigned skip;              /* nonblocking calls that will not try the lock */
+    unsigned skip_max;          /* the current back-off of nonblocking calls */
+    MPIDI_tsm_cache_t cache[MPIDI_TSM_REQUEST_POOLS];
+} MPIDI_tsm_thread_t;
+
+/* initial-exec: one pointer fits into the space that the C library keeps for libraries loaded at
+ * run time, and saves a call on every access. */
+extern __thread MPIDI_tsm_thread_t *MPIDI_tsm_self_ptr __attribute__((tls_model("initial-exec")));
+
+/* Slow paths, see ch4_thread.c. */
+MPIDI_tsm_thread_t *MPIDI_tsm_self_create(void);
+void *MPIDI_tsm_cache_refill(int pool);
+void MPIDI_tsm_cache_spill(MPIDI_tsm_thread_t * self, int pool);
+void MPIDI_tsm_thread_open(void);
+void MPIDI_tsm_thread_close(void);
+int MPIDI_tsm_oversubscribed(void);
+
+/* The calling thread's state, or NULL if there is no memory for it. */
+static inline MPIDI_tsm_thread_t *MPIDI_tsm_self(void)
+{
+    MPIDI_tsm_thread_t *self = MPIDI_tsm_self_ptr;
+    return self ? self : MPIDI_tsm_self_create();
+}
+
+#endif /* CH4_THREAD_H_INCLUDED */
