@@ -112,12 +112,27 @@ int MPIDI_tsm_vci_init(int vci)
     return MPI_SUCCESS;
 }
 
-/* First thing in MPID_Finalize, by the last thread in MPI: issue what is still queued, such as
- * sends whose requests were freed. */
-void MPIDI_tsm_finalize(void)
+static void drain_vci(int vci)
 {
+    MPID_THREAD_CS_ENTER(VCI, MPIDI_VCI(vci).lock);
+    MPIDI_tsm_drain_all(&MPIDI_VCI(vci).workq);
+    MPID_THREAD_CS_EXIT(VCI, MPIDI_VCI(vci).lock);
+}
+
+/* In MPI_Finalize, by the last thread in MPI, while the communicators still stand: issue what is
+ * still queued, then make progress until every process is here. A process comes here only when it
+ * has received all it waits for, so sends whose requests were freed are through afterwards (the
+ * unpatched release waits in Finalize without progress and hangs). */
+int MPIDI_tsm_finalize(void)
+{
+    int mpi_errno = MPI_SUCCESS;
+    MPIR_Errflag_t errflag = MPIR_ERR_NONE;
+
     for (int vci = 0; vci < MPIDI_global.n_vcis; vci++)
-        MPIDI_tsm_drain_all(&MPIDI_VCI(vci).workq);
+        drain_vci(vci);
+    if (MPIR_Process.comm_world && MPIR_Process.size > 1)
+        mpi_errno = MPIR_Barrier(MPIR_Process.comm_world, &errflag);
+    return mpi_errno;
 }
 
 #else
@@ -132,8 +147,9 @@ int MPIDI_tsm_vci_init(int vci)
     return MPI_SUCCESS;
 }
 
-void MPIDI_tsm_finalize(void)
+int MPIDI_tsm_finalize(void)
 {
+    return MPI_SUCCESS;
 }
 
 void MPIDI_tsm_thread_close(void)

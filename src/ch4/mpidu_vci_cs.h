@@ -96,7 +96,7 @@ MPL_STATIC_INLINE_PREFIX void MPIDU_vci_cs_exit(MPIDU_Thread_mutex_t * m)
 MPL_STATIC_INLINE_PREFIX int MPIDU_vci_cs_suspend(MPIDU_Thread_mutex_t * m)
 {
     int depth = m->count;
-    MPIR_Assert(!m->workq || !m->workq->draining);
+    MPIR_Assert(MPIDU_vci_cs_is_mine(m) && !(m->workq && m->workq->draining));
     m->count = 1;
     MPIDU_vci_cs_leave(m);
     return depth;
