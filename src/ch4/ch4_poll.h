@@ -13,6 +13,7 @@
 #include "ch4_model.h"
 
 void MPIDI_tsm_skip_more(MPIDI_tsm_thread_t * self);
+void MPIDI_tsm_test_yield(MPIDI_tsm_thread_t * self);
 
 MPL_STATIC_INLINE_PREFIX int MPIDI_tsm_poll_locked(int vci, int flag)
 {
@@ -53,12 +54,15 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_tsm_poll(int vci, int flag, int wait)
     if (unlikely(MPIDU_vci_cs_has_work(m)))
         MPIDI_tsm_drain(m->workq);
     mpi_errno = MPIDI_tsm_poll_locked(vci, flag);
+    int productive = count != MPL_atomic_relaxed_load_int(&MPIDI_VCI(vci).progress_count);
+    MPIDU_vci_cs_exit(m);
     if (self) {
         self->skip_max = 0;
-        if (count != MPL_atomic_relaxed_load_int(&MPIDI_VCI(vci).progress_count))
+        if (productive)
             self->idle = 0;
+        else if (!wait)
+            MPIDI_tsm_test_yield(self);
     }
-    MPIDU_vci_cs_exit(m);
     return mpi_errno;
 }
 

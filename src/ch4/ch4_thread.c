@@ -25,7 +25,15 @@
 #define IDLE_SPINS_OVERSUBSCRIBED 1
 #define SKIP_LIMIT 64
 
+/* Nonblocking calls without result before the caller's processor is offered to others. */
+#define TESTS_BEFORE_YIELD 32
+
+/* Bits set in MPICH's count of polls (all VCIs are polled when its low 8 bits are zero), so that a
+ * thread that yields looks at the other VCIs every 8 polls: 256 of its turns are too long. */
+#define POLL_COUNT_BITS 0xf8
+
 __thread MPIDI_tsm_thread_t *MPIDI_tsm_self_ptr __attribute__((tls_model("initial-exec")));
+__thread int MPIDI_tsm_held __attribute__((tls_model("initial-exec")));
 
 static pthread_mutex_t threads_lock = PTHREAD_MUTEX_INITIALIZER;
 static MPIDI_tsm_thread_t *threads;     /* under threads_lock */
@@ -187,6 +195,7 @@ void MPIDI_tsm_pause(void)
     if (idle >= IDLE_SPINS_OVERSUBSCRIBED && MPIDI_tsm_oversubscribed())
         limit = IDLE_SPINS_OVERSUBSCRIBED;
     if (idle >= limit) {
+        global_vci_poll_count |= POLL_COUNT_BITS;
         sched_yield();
     } else {
         for (unsigned i = 0; i < (1u << MPL_MIN(idle, 4)); i++)
@@ -199,7 +208,14 @@ void MPIDI_tsm_skip_more(MPIDI_tsm_thread_t * self)
 {
     self->skip_max = MPL_MIN(2 * self->skip_max + 1, SKIP_LIMIT);
     self->skip = self->skip_max;
-    if (MPIDI_tsm_oversubscribed())
+    MPIDI_tsm_test_yield(self);
+}
+
+/* A nonblocking call made no progress. A program that tests in a loop must not keep the thread that
+ * could complete its operation from running. */
+void MPIDI_tsm_test_yield(MPIDI_tsm_thread_t * self)
+{
+    if (++self->idle % TESTS_BEFORE_YIELD == 0 && !MPIDI_tsm_held && MPIDI_tsm_oversubscribed())
         sched_yield();
 }
 

@@ -31,6 +31,9 @@ int MPIDI_tsm_drain(MPIDU_workq_t * workq);
 void MPIDI_tsm_help(MPIDU_Thread_mutex_t * m);
 void MPIDI_tsm_pause(void);
 
+/* Critical sections that the calling thread is in; see MPIDUI_THREAD_CS_YIELD_GLOBAL below. */
+extern __thread int MPIDI_tsm_held __attribute__((tls_model("initial-exec")));
+
 MPL_STATIC_INLINE_PREFIX int MPIDU_vci_cs_is_mine(const MPIDU_Thread_mutex_t * m)
 {
     return __atomic_load_n(&m->owner, __ATOMIC_RELAXED) == pthread_self();
@@ -41,6 +44,7 @@ MPL_STATIC_INLINE_PREFIX void MPIDU_vci_cs_own(MPIDU_Thread_mutex_t * m)
     MPIR_Assert(m->count == 0);
     __atomic_store_n(&m->owner, pthread_self(), __ATOMIC_RELAXED);
     m->count = 1;
+    MPIDI_tsm_held++;
 }
 
 MPL_STATIC_INLINE_PREFIX int MPIDU_vci_cs_has_work(const MPIDU_Thread_mutex_t * m)
@@ -80,6 +84,7 @@ MPL_STATIC_INLINE_PREFIX int MPIDU_vci_cs_leave(MPIDU_Thread_mutex_t * m)
     MPIR_Assert(m->count > 0);
     if (--m->count > 0)
         return 0;
+    MPIDI_tsm_held--;
     __atomic_store_n(&m->owner, 0, __ATOMIC_RELAXED);
     tsm_lock_release(&m->mutex);
     return 1;
@@ -127,7 +132,10 @@ MPL_STATIC_INLINE_PREFIX void MPIDU_vci_cs_yield(MPIDU_Thread_mutex_t * m)
 #define MPIDUI_THREAD_CS_YIELD_VCI(mutex) MPIDUI_VCI_CS(MPIDU_vci_cs_yield(&(mutex)))
 
 /* Loops that wait inside MPI yield the global section so as not to shut others out. There is no
- * global section here, but the loop still must not burn the processor that others need. */
-#define MPIDUI_THREAD_CS_YIELD_GLOBAL(mutex) MPIDUI_VCI_CS(MPIDI_tsm_pause())
+ * global section here, but the loop still must not burn the processor that others need. A thread
+ * that holds a VCI goes on at once: if it slept with the lock, those that it makes room for would
+ * find the lock taken each time, and starve. */
+#define MPIDUI_THREAD_CS_YIELD_GLOBAL(mutex) \
+    MPIDUI_VCI_CS(if (!MPIDI_tsm_held) MPIDI_tsm_pause())
 
 #endif /* MPIDU_VCI_CS_H_INCLUDED */
