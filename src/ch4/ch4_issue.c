@@ -12,11 +12,13 @@
 
 #define DESC_REQUEST(node_) MPL_container_of(node_, MPIR_Request, dev.tsm.node)
 
-/* What the user holds completes: status first, then the counter, then the queue's reference. */
+/* What the user holds completes: status first, then the counter, then the queue's reference. The
+ * decrement publishes the status (MPIR_cc_set would be relaxed); it pairs with the acquiring load of
+ * MPIR_Request_is_complete in the thread that waits. */
 static void complete_user_request(MPIR_Request * user)
 {
     user->dev.tsm.real = NULL;
-    MPIR_cc_set(&user->cc, 0);
+    MPIR_cc_dec(&user->cc);
     if (user->completion_notification)
         MPIR_cc_dec(user->completion_notification);
     MPIR_Request_free(user);
