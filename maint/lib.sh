@@ -39,6 +39,10 @@ need_build_packages() {
     need_packages build-essential autoconf automake libtool m4 perl python3 patch diffutils \
         xz-utils pkg-config ca-certificates curl \
         libfabric-dev librdmacm-dev libibverbs-dev libhwloc-dev
+    # what Debian's libfabric asks the linker for; the packages exist for this architecture only
+    if [ "$(dpkg --print-architecture 2>/dev/null)" = amd64 ]; then
+        need_packages libpsm2-dev libpsm-infinipath1-dev
+    fi
 }
 
 # ccache, when it is there, through its folder of compiler names
