@@ -27,12 +27,14 @@ typedef enum MPIDI_tsm_op {
 } MPIDI_tsm_op_t;
 
 struct MPIR_Request;
+struct MPIDI_tsm_thread;
 struct MPIR_Comm;
 struct MPIDI_av_entry;
 
 typedef struct MPIDI_tsm_desc {
     struct MPIR_Request *user;  /* in the netmod's request: the one that the user waits on */
     struct MPIR_Request *real;  /* in the user's request: the one of the netmod */
+    TSM_ATOMIC(struct MPIDI_tsm_thread *) waiter;       /* see ch4_usc.h */
     tsm_swp_node_t node;
     MPIDI_tsm_op_t op;
     int rank;
@@ -45,6 +47,13 @@ typedef struct MPIDI_tsm_desc {
     struct MPIR_Comm *comm;     /* kept alive by the request's own reference */
     struct MPIDI_av_entry *av;
 } MPIDI_tsm_desc_t;
+
+/* What a call that waits has to know to sleep; in MPID_Progress_state. reqs: the caller's array. */
+typedef struct MPIDI_tsm_wait {
+    struct MPIR_Request **reqs;
+    int count;                  /* 0: the call does not wait for all of a list of requests */
+    int serving;                /* the thread makes progress for those that sleep */
+} MPIDI_tsm_wait_t;
 
 /* The netmod's request behind a posted one has completed: pass it on. See ch4_issue.c. */
 void MPIDI_tsm_complete_user(struct MPIR_Request *real);

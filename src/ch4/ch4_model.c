@@ -44,6 +44,7 @@ int MPIDI_tsm_model = MPICH_THREAD_MODEL;
 #if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI
 
 #include "ch4_issue.h"
+#include "ch4_usc.h"
 
 static int parse_model(const char *name)
 {
@@ -101,7 +102,7 @@ int MPIDI_tsm_model_init(void)
 }
 
 /* Give the lock of a VCI its queue. Before any other thread uses the VCI. */
-int MPIDI_tsm_vci_init(int vci)
+void MPIDI_tsm_vci_init(int vci)
 {
     MPIDU_workq_t *workq = &MPIDI_VCI(vci).workq;
 
@@ -109,7 +110,7 @@ int MPIDI_tsm_vci_init(int vci)
     workq->draining = 0;
     workq->vci = vci;
     MPIDI_VCI(vci).lock.workq = workq;
-    return MPI_SUCCESS;
+    MPIDI_tsm_usc_init(vci);
 }
 
 static void drain_vci(int vci)
@@ -142,9 +143,8 @@ int MPIDI_tsm_model_init(void)
     return MPI_SUCCESS;
 }
 
-int MPIDI_tsm_vci_init(int vci)
+void MPIDI_tsm_vci_init(int vci)
 {
-    return MPI_SUCCESS;
 }
 
 int MPIDI_tsm_finalize(void)

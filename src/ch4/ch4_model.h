@@ -20,7 +20,7 @@
 extern int MPIDI_tsm_model;
 
 int MPIDI_tsm_model_init(void);
-int MPIDI_tsm_vci_init(int vci);
+void MPIDI_tsm_vci_init(int vci);
 int MPIDI_tsm_finalize(void);
 void MPIDI_tsm_thread_close(void);
 

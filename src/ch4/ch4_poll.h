@@ -12,6 +12,9 @@
 
 #include "ch4_model.h"
 
+#if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI
+#include "ch4_usc.h"
+
 void MPIDI_tsm_skip_more(MPIDI_tsm_thread_t * self);
 void MPIDI_tsm_test_yield(MPIDI_tsm_thread_t * self);
 
@@ -65,5 +68,25 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_tsm_poll(int vci, int flag, int wait)
     }
     return mpi_errno;
 }
+
+/* Around the loop of a call that waits for all of count requests. */
+MPL_STATIC_INLINE_PREFIX void MPIDI_tsm_wait_begin(MPID_Progress_state * state, int count,
+                                                   MPIR_Request ** reqs)
+{
+    state->tsm.count = count;
+    state->tsm.reqs = reqs;
+    state->tsm.serving = 0;
+}
+
+MPL_STATIC_INLINE_PREFIX void MPIDI_tsm_wait_end(MPID_Progress_state * state)
+{
+    if (unlikely(state->tsm.serving))
+        MPIDI_tsm_usc_leave(state->vci[0]);
+}
+
+#else
+#define MPIDI_tsm_wait_begin(state_, count_, reqs_) do { } while (0)
+#define MPIDI_tsm_wait_end(state_) do { } while (0)
+#endif
 
 #endif /* CH4_POLL_H_INCLUDED */

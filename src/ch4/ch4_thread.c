@@ -184,17 +184,29 @@ int MPIDI_tsm_oversubscribed(void)
     return n > cpus;
 }
 
+static unsigned idle_limit(unsigned idle)
+{
+    if (idle >= IDLE_SPINS_OVERSUBSCRIBED && MPIDI_tsm_oversubscribed())
+        return IDLE_SPINS_OVERSUBSCRIBED;
+    return IDLE_SPINS_FREE;
+}
+
+/* The thread has polled in vain for so long that it should leave its processor to others. */
+int MPIDI_tsm_patience_is_over(void)
+{
+    MPIDI_tsm_thread_t *self = MPIDI_tsm_self();
+
+    return self && MPIR_ThreadInfo.isThreaded && self->idle >= idle_limit(self->idle);
+}
+
 /* A waiting thread found nothing to do: spin a little longer each time, then yield (ICS'19 section
  * 3.5, exponential back-off). */
 void MPIDI_tsm_pause(void)
 {
     MPIDI_tsm_thread_t *self = MPIDI_tsm_self();
     unsigned idle = self ? self->idle++ : IDLE_SPINS_FREE;
-    unsigned limit = IDLE_SPINS_FREE;
 
-    if (idle >= IDLE_SPINS_OVERSUBSCRIBED && MPIDI_tsm_oversubscribed())
-        limit = IDLE_SPINS_OVERSUBSCRIBED;
-    if (idle >= limit) {
+    if (idle >= idle_limit(idle)) {
         global_vci_poll_count |= POLL_COUNT_BITS;
         sched_yield();
     } else {

@@ -9,6 +9,10 @@
 /* What the library keeps for each thread that calls it: its back-off state and its caches of
  * request objects. Made at the thread's first need, taken apart when the thread exits. */
 
+#include "tsm/tsm_atomic.h"
+
+struct MPIR_Request;
+
 #define MPIDI_TSM_REQUEST_POOLS 64      /* = MPIR_REQUEST_NUM_POOLS, checked in ch4_thread.c */
 
 typedef struct MPIDI_tsm_cache {
@@ -21,6 +25,11 @@ typedef struct MPIDI_tsm_thread {
     unsigned idle;              /* polls in a row that found nothing to do or a busy lock */
     unsigned skip;              /* nonblocking calls that will not try the lock */
     unsigned skip_max;          /* the current back-off of nonblocking calls */
+    /* see ch4_usc.h */
+    TSM_ATOMIC(uint32_t) sleep;
+    struct MPIR_Request *waits_for;     /* while asleep */
+    struct MPIDI_tsm_thread *sleep_next, *sleep_prev;
+    struct MPIDI_tsm_thread *wake_next; /* of those that another thread will wake */
     MPIDI_tsm_cache_t cache[MPIDI_TSM_REQUEST_POOLS];
 } MPIDI_tsm_thread_t;
 
@@ -35,6 +44,7 @@ void MPIDI_tsm_cache_spill(MPIDI_tsm_thread_t * self, int pool);
 void MPIDI_tsm_thread_open(void);
 void MPIDI_tsm_thread_close(void);
 int MPIDI_tsm_oversubscribed(void);
+int MPIDI_tsm_patience_is_over(void);
 
 /* The calling thread's state, or NULL if there is no memory for it. */
 static inline MPIDI_tsm_thread_t *MPIDI_tsm_self(void)

@@ -30,9 +30,15 @@ void MPIDI_tsm_drain_all(MPIDU_workq_t * workq);
 int MPIDI_tsm_drain(MPIDU_workq_t * workq);
 void MPIDI_tsm_help(MPIDU_Thread_mutex_t * m);
 void MPIDI_tsm_pause(void);
+void MPIDI_tsm_usc_wake(void);
 
 /* Critical sections that the calling thread is in; see MPIDUI_THREAD_CS_YIELD_GLOBAL below. */
 extern __thread int MPIDI_tsm_held __attribute__((tls_model("initial-exec")));
+
+/* Threads to wake when it is in none; see ch4_usc.h. */
+struct MPIDI_tsm_thread;
+extern __thread struct MPIDI_tsm_thread *MPIDI_tsm_to_wake
+    __attribute__((tls_model("initial-exec")));
 
 MPL_STATIC_INLINE_PREFIX int MPIDU_vci_cs_is_mine(const MPIDU_Thread_mutex_t * m)
 {
@@ -87,6 +93,8 @@ MPL_STATIC_INLINE_PREFIX int MPIDU_vci_cs_leave(MPIDU_Thread_mutex_t * m)
     MPIDI_tsm_held--;
     __atomic_store_n(&m->owner, 0, __ATOMIC_RELAXED);
     tsm_lock_release(&m->mutex);
+    if (unlikely(MPIDI_tsm_to_wake && !MPIDI_tsm_held))
+        MPIDI_tsm_usc_wake();
     return 1;
 }
 
