@@ -31,10 +31,26 @@ struct MPIDI_tsm_thread;
 struct MPIR_Comm;
 struct MPIDI_av_entry;
 
+/* Constant-time matching; see ch4_match.h. */
+#define MPIDI_TSM_MATCH_BITS 9
+
+typedef struct MPIDI_tsm_match {
+    uint64_t seq;               /* order of posting */
+    struct MPIR_Request **head; /* the list that the request is in, or NULL */
+    struct MPIR_Request *next, *prev;
+} MPIDI_tsm_match_t;
+
+typedef struct MPIDI_tsm_match_table {
+    uint64_t seq;
+    struct MPIR_Request *wildcards;     /* posted receives with a wildcard, in order */
+    struct MPIR_Request *buckets[1 << MPIDI_TSM_MATCH_BITS];
+} MPIDI_tsm_match_table_t;
+
 typedef struct MPIDI_tsm_desc {
     struct MPIR_Request *user;  /* in the netmod's request: the one that the user waits on */
     struct MPIR_Request *real;  /* in the user's request: the one of the netmod */
     TSM_ATOMIC(struct MPIDI_tsm_thread *) waiter;       /* see ch4_usc.h */
+    MPIDI_tsm_match_t match;
     tsm_swp_node_t node;
     MPIDI_tsm_op_t op;
     int rank;

@@ -18,16 +18,33 @@
 void MPIDI_tsm_skip_more(MPIDI_tsm_thread_t * self);
 void MPIDI_tsm_test_yield(MPIDI_tsm_thread_t * self);
 
+/* Polls in a row that may leave the netmod out. */
+#define MPIDI_TSM_NM_SKIP 8
+
+#define MPIDI_TSM_PROGRESS_COUNT(vci_) \
+    MPL_atomic_relaxed_load_int(&MPIDI_VCI(vci_).progress_count)
+
+/* Shared memory first: looking there is much cheaper than asking a netmod (ten times, with libfabric
+ * over TCP), so the netmod has its turn when there was nothing, and every MPIDI_TSM_NM_SKIP polls.
+ * VCI lock held. */
 MPL_STATIC_INLINE_PREFIX int MPIDI_tsm_poll_locked(int vci, int flag)
 {
     int mpi_errno = MPI_SUCCESS;
 
+#ifndef MPIDI_CH4_DIRECT_NETMOD
+    if (flag & MPIDI_PROGRESS_SHM) {
+        int *skipped = &MPIDI_VCI(vci).workq.nm_skipped;
+        int count = MPIDI_TSM_PROGRESS_COUNT(vci);
+
+        mpi_errno = MPIDI_SHM_progress(vci, 0);
+        if (mpi_errno != MPI_SUCCESS ||
+            (count != MPIDI_TSM_PROGRESS_COUNT(vci) && ++*skipped < MPIDI_TSM_NM_SKIP))
+            return mpi_errno;
+        *skipped = 0;
+    }
+#endif
     if (flag & MPIDI_PROGRESS_NM)
         mpi_errno = MPIDI_NM_progress(vci, 0);
-#ifndef MPIDI_CH4_DIRECT_NETMOD
-    if ((flag & MPIDI_PROGRESS_SHM) && mpi_errno == MPI_SUCCESS)
-        mpi_errno = MPIDI_SHM_progress(vci, 0);
-#endif
     return mpi_errno;
 }
 
@@ -53,11 +70,11 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_tsm_poll(int vci, int flag, int wait)
             MPIDI_tsm_skip_more(self);
         return MPI_SUCCESS;
     }
-    int count = MPL_atomic_relaxed_load_int(&MPIDI_VCI(vci).progress_count);
+    int count = MPIDI_TSM_PROGRESS_COUNT(vci);
     if (unlikely(MPIDU_vci_cs_has_work(m)))
         MPIDI_tsm_drain(m->workq);
     mpi_errno = MPIDI_tsm_poll_locked(vci, flag);
-    int productive = count != MPL_atomic_relaxed_load_int(&MPIDI_VCI(vci).progress_count);
+    int productive = count != MPIDI_TSM_PROGRESS_COUNT(vci);
     MPIDU_vci_cs_exit(m);
     if (self) {
         self->skip_max = 0;

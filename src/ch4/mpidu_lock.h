@@ -39,6 +39,7 @@ typedef tsm_lock_t MPIDU_lock_t;
 typedef struct MPIDU_workq {
     tsm_swp_t queue;
     int draining;               /* under the lock: the holder is applying posted operations */
+    int nm_skipped;             /* under the lock: polls since the netmod's last */
     int vci;
 } MPIDU_workq_t;
 

@@ -1,0 +1,113 @@
+/*
+ * Copyright (C) by the MPICH-TSM developers
+ *     See COPYRIGHT in top-level directory
+ */
+
+#ifndef CH4_MATCH_H_INCLUDED
+#define CH4_MATCH_H_INCLUDED
+
+/* Constant-time matching of active messages (shared memory, and netmods that do not match by
+ * themselves). The lists of MPICH stay, in the order of posting and of arrival, for debuggers and
+ * for wildcards; beside them every request is in a hash table under (context, source, tag). With
+ * many threads the lists are long, because each has its own receives posted, and searching them
+ * from the front took 40 % of the time of one sender to 8 receiving threads.
+ *
+ * A posted receive with a wildcard has a list of its own, and the receive that was posted first
+ * decides between it and the table (MPI-4.0 section 3.5). A probe or receive with a wildcard searches
+ * the unexpected messages in the order of their arrival, as before.
+ *
+ * Everything here is called with the lock of the VCI held. Included by mpidig_recvq.h. */
+
+#if MPIR_REQUEST_IS_CACHED
+
+#define MPIDI_TSM_MATCH(req_) (req_)->dev.tsm.match
+
+MPL_STATIC_INLINE_PREFIX MPIDI_tsm_match_table_t *MPIDI_tsm_match_table(MPIR_Request ** list,
+                                                                        enum MPIDIG_queue_type q)
+{
+    return q == MPIDIG_PT2PT_POSTED ?
+        &(MPL_container_of(list, MPIDI_per_vci_t, posted_list))->posted_table :
+        &(MPL_container_of(list, MPIDI_per_vci_t, unexp_list))->unexp_table;
+}
+
+MPL_STATIC_INLINE_PREFIX MPIR_Request **MPIDI_tsm_match_bucket(MPIDI_tsm_match_table_t * table,
+                                                               int source, int tag,
+                                                               MPIR_Context_id_t context_id)
+{
+    /* odd constants near 2^32 times the golden ratio, of Knuth's multiplicative hashing */
+    uint32_t h = (uint32_t) source * 0x9e3779b1u + (uint32_t) context_id;
+
+    h = (h * 0x9e3779b1u + (uint32_t) tag) * 0x9e3779b1u;
+    return &table->buckets[h >> (32 - MPIDI_TSM_MATCH_BITS)];
+}
+
+/* req was put at the end of list. */
+MPL_STATIC_INLINE_PREFIX void MPIDI_tsm_match_add(MPIR_Request * req, MPIR_Request ** list,
+                                                  enum MPIDIG_queue_type q)
+{
+    if (q == MPIDIG_PART)
+        return;
+
+    MPIDI_tsm_match_table_t *table = MPIDI_tsm_match_table(list, q);
+    int source = MPIDIG_REQUEST(req, u.recv.source);
+    int tag = MPIDIG_REQUEST(req, u.recv.tag);
+    MPIR_Request **head = source == MPI_ANY_SOURCE || tag == MPI_ANY_TAG ? &table->wildcards :
+        MPIDI_tsm_match_bucket(table, source, MPIR_TAG_MASK_ERROR_BITS(tag),
+                               MPIDIG_REQUEST(req, u.recv.context_id));
+
+    MPIDI_TSM_MATCH(req).seq = table->seq++;
+    MPIDI_TSM_MATCH(req).head = head;
+    DL_APPEND_NP(*head, req, dev.tsm.match.next, dev.tsm.match.prev);
+}
+
+/* req was taken out of its list. */
+MPL_STATIC_INLINE_PREFIX void MPIDI_tsm_match_remove(MPIR_Request * req)
+{
+    MPIR_Request **head = MPIDI_TSM_MATCH(req).head;
+
+    if (head) {
+        DL_DELETE_NP(*head, req, dev.tsm.match.next, dev.tsm.match.prev);
+        MPIDI_TSM_MATCH(req).head = NULL;
+    }
+}
+
+/* The first request of a bucket or of the wildcards that matches, or NULL. */
+MPL_STATIC_INLINE_PREFIX MPIR_Request *MPIDI_tsm_match_in(MPIR_Request * head, int source, int tag,
+                                                          MPIR_Context_id_t context_id,
+                                                          enum MPIDIG_queue_type q)
+{
+    while (head && !MPIDIG_match_request(source, tag, context_id, head, q))
+        head = MPIDI_TSM_MATCH(head).next;
+    return head;
+}
+
+/* The request to look at first for (source, tag, context_id): the one that matches, or NULL, or the
+ * start of the list if only a search of it can tell. */
+MPL_STATIC_INLINE_PREFIX MPIR_Request *MPIDI_tsm_match_first(int source, int tag,
+                                                             MPIR_Context_id_t context_id,
+                                                             MPIR_Request ** list,
+                                                             enum MPIDIG_queue_type q)
+{
+    if (q == MPIDIG_PART || source == MPI_ANY_SOURCE || tag == MPI_ANY_TAG)
+        return *list;
+
+    MPIDI_tsm_match_table_t *table = MPIDI_tsm_match_table(list, q);
+    MPIR_Request *exact = *MPIDI_tsm_match_bucket(table, source, tag, context_id);
+    MPIR_Request *wild = table->wildcards;
+
+    exact = MPIDI_tsm_match_in(exact, source, tag, context_id, q);
+    if (likely(!wild))
+        return exact;
+    wild = MPIDI_tsm_match_in(wild, source, tag, context_id, q);
+    if (!wild || (exact && MPIDI_TSM_MATCH(exact).seq < MPIDI_TSM_MATCH(wild).seq))
+        return exact;
+    return wild;
+}
+
+#else
+#define MPIDI_tsm_match_add(req_, list_, q_) do { } while (0)
+#define MPIDI_tsm_match_remove(req_) do { } while (0)
+#define MPIDI_tsm_match_first(source_, tag_, context_id_, list_, q_) (*(list_))
+#endif
+
+#endif /* CH4_MATCH_H_INCLUDED */
