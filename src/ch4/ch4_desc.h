@@ -67,7 +67,8 @@ typedef struct MPIDI_tsm_desc {
 /* What a call that waits has to know to sleep; in MPID_Progress_state. reqs: the caller's array. */
 typedef struct MPIDI_tsm_wait {
     struct MPIR_Request **reqs;
-    int count;                  /* 0: the call does not wait for all of a list of requests */
+    int count;                  /* 0: the call does not wait for requests */
+    int any;                    /* it returns when one of them is complete; else when all are */
     int serving;                /* the thread makes progress for those that sleep */
 } MPIDI_tsm_wait_t;
 

@@ -86,10 +86,11 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_tsm_poll(int vci, int flag, int wait)
     return mpi_errno;
 }
 
-/* Around the loop of a call that waits for all of count requests. */
-MPL_STATIC_INLINE_PREFIX void MPIDI_tsm_wait_begin(MPID_Progress_state * state, int count,
+/* Around the loop of a call that waits for all, or any, of count requests. */
+MPL_STATIC_INLINE_PREFIX void MPIDI_tsm_wait_begin(MPID_Progress_state * state, int any, int count,
                                                    MPIR_Request ** reqs)
 {
+    state->tsm.any = any;
     state->tsm.count = count;
     state->tsm.reqs = reqs;
     state->tsm.serving = 0;
@@ -102,7 +103,7 @@ MPL_STATIC_INLINE_PREFIX void MPIDI_tsm_wait_end(MPID_Progress_state * state)
 }
 
 #else
-#define MPIDI_tsm_wait_begin(state_, count_, reqs_) do { } while (0)
+#define MPIDI_tsm_wait_begin(state_, any_, count_, reqs_) do { } while (0)
 #define MPIDI_tsm_wait_end(state_) do { } while (0)
 #endif
 

@@ -27,7 +27,7 @@ typedef struct MPIDI_tsm_thread {
     unsigned skip_max;          /* the current back-off of nonblocking calls */
     /* see ch4_usc.h */
     TSM_ATOMIC(uint32_t) sleep;
-    struct MPIR_Request *waits_for;     /* while asleep */
+    TSM_ATOMIC(int) takers;
     struct MPIDI_tsm_thread *sleep_next, *sleep_prev;
     struct MPIDI_tsm_thread *wake_next; /* of those that another thread will wake */
     MPIDI_tsm_cache_t cache[MPIDI_TSM_REQUEST_POOLS];

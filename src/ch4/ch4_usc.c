@@ -40,17 +40,23 @@ static void wake(MPIDI_tsm_thread_t * thread)
     tsm_wake_word(&thread->sleep, AWAKE, ASLEEP_IN_KERNEL);
 }
 
-/* Take the waiter out of req: NULL if there is none or another thread has taken it. */
-static MPIDI_tsm_thread_t *take_waiter(MPIR_Request * req)
+/* 1 if the caller is the first who ends this sleep of thread, and has to wake it. If not, the thread
+ * must not be touched again. */
+static int take(MPIDI_tsm_thread_t * thread)
+{
+    return tsm_fetch_add(&thread->takers, 1, TSM_ACQ_REL) == 0;
+}
+
+static MPIDI_tsm_thread_t *take_pointer(MPIR_Request * req)
 {
     return tsm_swap(&req->dev.tsm.waiter, NULL, TSM_ACQ_REL);
 }
 
 void MPIDI_tsm_usc_complete(MPIR_Request * req)
 {
-    MPIDI_tsm_thread_t *thread = take_waiter(req);
+    MPIDI_tsm_thread_t *thread = take_pointer(req);
 
-    if (!thread)
+    if (!thread || !take(thread))
         return;
     thread->wake_next = MPIDI_tsm_to_wake;
     MPIDI_tsm_to_wake = thread;
@@ -68,7 +74,7 @@ void MPIDI_tsm_usc_wake(void)
 }
 
 /* Become the server (1) or one of the sleepers (0). */
-static int join(usc_t * u, MPIDI_tsm_thread_t * self, MPIR_Request * req)
+static int join(usc_t * u, MPIDI_tsm_thread_t * self)
 {
     int serve;
 
@@ -77,18 +83,15 @@ static int join(usc_t * u, MPIDI_tsm_thread_t * self, MPIR_Request * req)
     if (serve) {
         u->server = self;
     } else {
-        self->waits_for = req;
+        tsm_store(&self->takers, 0, TSM_RELAXED);
         tsm_store(&self->sleep, ASLEEP, TSM_RELAXED);
-        /* a full barrier between this and the caller's look at req */
-        tsm_swap(&req->dev.tsm.waiter, self, TSM_SEQ_CST);
-        tsm_fence(TSM_SEQ_CST);
         DL_APPEND_NP(u->sleepers, self, sleep_next, sleep_prev);
     }
     tsm_mutex_release(&u->lock);
     return serve;
 }
 
-/* Awake again: 1 if that is because of an election. */
+/* No longer one of the sleepers: 1 if that is because of an election. */
 static int rejoin(usc_t * u, MPIDI_tsm_thread_t * self)
 {
     int elected;
@@ -101,67 +104,126 @@ static int rejoin(usc_t * u, MPIDI_tsm_thread_t * self)
     return elected;
 }
 
-int MPIDI_tsm_usc_wait(int vci, MPIR_Request * req)
-{
-    usc_t *u = &usc[vci];
-    MPIDI_tsm_thread_t *self = MPIDI_tsm_self();
-
-    MPIR_Assert(self && !MPIDI_tsm_held);
-    if (join(u, self, req))
-        return 1;
-    /* complete already: unless somebody is about to wake us, nobody will */
-    if (!MPIR_Request_is_complete(req) || take_waiter(req) == NULL)
-        tsm_wait_word(&self->sleep, ASLEEP, ASLEEP_IN_KERNEL, SLEEP_AT_ONCE);
-    return rejoin(u, self);
-}
-
-/* The server leaves: the first of the sleepers follows, woken by us or by its own completion. */
+/* The server leaves: the first of the sleepers follows. */
 void MPIDI_tsm_usc_leave(int vci)
 {
     usc_t *u = &usc[vci];
-    MPIDI_tsm_thread_t *thread = NULL;
+    MPIDI_tsm_thread_t *thread;
+    int must_wake = 0;
 
     tsm_mutex_acquire(&u->lock);
     MPIR_Assert(u->server == MPIDI_tsm_self_ptr);
-    u->server = u->sleepers;
-    if (u->sleepers) {
-        thread = take_waiter(u->server->waits_for);
-        DL_DELETE_NP(u->sleepers, u->server, sleep_next, sleep_prev);
+    thread = u->server = u->sleepers;
+    if (thread) {
+        DL_DELETE_NP(u->sleepers, thread, sleep_next, sleep_prev);
+        must_wake = take(thread);
     }
     tsm_mutex_release(&u->lock);
-    if (thread)
+    if (must_wake)
         wake(thread);
 }
 
-/* What to sleep on: the last incomplete one of the list, because operations of one thread tend to
- * complete in order. NULL if it may complete without waking us: only point-to-point requests of the
- * device are known not to. (MPIDI_Self completes with a plain store.) */
-static MPIR_Request *sleep_target(const MPIDI_tsm_wait_t * w)
+/* The netmod's request behind a persistent one. */
+static MPIR_Request *active_request(MPIR_Request * req)
 {
+    if (req->kind == MPIR_REQUEST_KIND__PREQUEST_SEND ||
+        req->kind == MPIR_REQUEST_KIND__PREQUEST_RECV)
+        return req->u.persist.real_request;
+    return req;
+}
+
+/* Only point-to-point requests of the device are known to wake who waits for them when they
+ * complete. (MPIDI_Self completes with a plain store.) */
+static int wakes(const MPIR_Request * req)
+{
+    return req && (req->kind == MPIR_REQUEST_KIND__SEND || req->kind == MPIR_REQUEST_KIND__RECV) &&
+        req->comm && !MPIDI_is_self_comm(req->comm);
+}
+
+/* Reduce the list to what to sleep on. All: the last incomplete request, because operations of one
+ * thread tend to complete in order. 0 if there is nothing to sleep on, or something on the list may
+ * complete without waking us. */
+static int can_sleep(MPIDI_tsm_wait_t * w)
+{
+    int found = 0;
+
     for (int i = w->count - 1; i >= 0; i--) {
         MPIR_Request *req = w->reqs[i];
-        if (!req || MPIR_Request_is_complete(req))
+        if (!req || (!w->any && MPIR_Request_is_complete(req)))
             continue;
-        if (req->kind == MPIR_REQUEST_KIND__PREQUEST_SEND ||
-            req->kind == MPIR_REQUEST_KIND__PREQUEST_RECV)
-            req = req->u.persist.real_request;
-        if (!req || (req->kind != MPIR_REQUEST_KIND__SEND && req->kind != MPIR_REQUEST_KIND__RECV))
-            return NULL;
-        return req->comm && !MPIDI_is_self_comm(req->comm) ? req : NULL;
+        if (w->any && !MPIR_Request_is_active(req))
+            continue;
+        if (MPIR_Request_is_complete(req) || !wakes(active_request(req)))
+            return 0;
+        found = 1;
+        if (!w->any) {
+            w->reqs = &w->reqs[i];
+            w->count = 1;
+            break;
+        }
     }
-    return NULL;
+    return found;
+}
+
+/* Register with each request; 1 if one of them is complete already, so that there may be no wake. */
+static int register_all(const MPIDI_tsm_wait_t * w, MPIDI_tsm_thread_t * self)
+{
+    int complete = 0;
+
+    for (int i = 0; i < w->count; i++) {
+        if (w->reqs[i] && MPIR_Request_is_active(w->reqs[i])) {
+            MPIR_Request *req = active_request(w->reqs[i]);
+            tsm_swap(&req->dev.tsm.waiter, self, TSM_SEQ_CST);
+            MPIDI_tsm_usc_fence();
+            complete |= MPIR_Request_is_complete(req);
+        }
+    }
+    return complete;
+}
+
+/* Take the pointers back; the number of those that others have taken. */
+static int unregister_all(const MPIDI_tsm_wait_t * w)
+{
+    int takers = 0;
+
+    for (int i = 0; i < w->count; i++) {
+        if (w->reqs[i] && MPIR_Request_is_active(w->reqs[i]))
+            takers += (take_pointer(active_request(w->reqs[i])) == NULL);
+    }
+    return takers;
+}
+
+/* Sleep until the call can return, or until the caller is elected to serve the VCI. 1: it is the
+ * server, goes on polling, and calls MPIDI_tsm_usc_leave at the end. */
+static int sleep_or_serve(int vci, const MPIDI_tsm_wait_t * w)
+{
+    MPIDI_tsm_thread_t *self = MPIDI_tsm_self();
+    int takers, elected;
+
+    if (join(&usc[vci], self))
+        return 1;
+    if (!register_all(w, self))
+        tsm_wait_word(&self->sleep, ASLEEP, ASLEEP_IN_KERNEL, SLEEP_AT_ONCE);
+    takers = unregister_all(w);
+    elected = rejoin(&usc[vci], self);
+    takers += elected;
+    if (takers > 0) {
+        tsm_wait_word(&self->sleep, ASLEEP, ASLEEP_IN_KERNEL, SLEEP_AT_ONCE);
+        tsm_wait_until(tsm_load(&self->takers, TSM_ACQUIRE) == takers, TSM_WAIT_POLL);
+    }
+    return elected;
 }
 
 /* A waiting call found nothing to do. */
 void MPIDI_tsm_wait(MPID_Progress_state * state)
 {
-    MPIR_Request *req;
+    MPIDI_tsm_wait_t w = state->tsm;
 
-    if (state->tsm.serving || state->vci_count != 1 || MPIDI_tsm_held || MPIR_CVAR_ENABLE_FT ||
-        !MPIDI_tsm_patience_is_over() || !(req = sleep_target(&state->tsm)))
+    if (w.serving || state->vci_count != 1 || MPIDI_tsm_held || MPIR_CVAR_ENABLE_FT ||
+        !MPIDI_tsm_patience_is_over() || !can_sleep(&w))
         MPIDI_tsm_pause();
     else
-        state->tsm.serving = MPIDI_tsm_usc_wait(state->vci[0], req);
+        state->tsm.serving = sleep_or_serve(state->vci[0], &w);
 }
 
 #endif

@@ -15,9 +15,10 @@
  *  - req->dev.tsm.waiter is NULL or the one thread that sleeps, or is about to, until req is
  *    complete. The thread stores itself before it looks at req for the last time, the completion
  *    looks at waiter after its decrement: one of them sees the other.
- *  - Whoever takes the pointer out, by exchange, ends the sleep: the completion, the server that
- *    elects its successor, or the thread itself. So there is one wake for each sleep, and the
- *    thread's state is not touched after that.
+ *  - Who wants to end a sleep takes the pointer out, by exchange, and counts itself in the thread's
+ *    `takers`, the server that elects its successor likewise. The first of them wakes, the others do
+ *    not touch the thread again. The thread goes on only when it has counted all of them: those who
+ *    have been faster than itself at taking its pointers back.
  *  - As long as a thread sleeps for a VCI, another one is its server, which is in a waiting call of
  *    its own and never sleeps. It elects one of the sleepers before it returns.
  *  - A wake (a system call) is issued after the lock of the VCI has been released.
@@ -26,15 +27,21 @@
 
 #include "ch4_thread.h"
 
+/* Orders the decrement of a completion counter before the look at the waiter; for processors whose
+ * read-modify-writes are full barriers, only the compiler has to be told. */
+#if defined(__x86_64__) || defined(__i386__)
+#define MPIDI_tsm_usc_fence() atomic_signal_fence(memory_order_seq_cst)
+#else
+#define MPIDI_tsm_usc_fence() atomic_thread_fence(memory_order_seq_cst)
+#endif
+
 struct MPIR_Request;
 
 /* Called by a waiting call whose poll found nothing: spins, yields, sleeps or, as the server, goes
  * on at once. See MPIDI_tsm_wait_end. */
 void MPIDI_tsm_wait(MPID_Progress_state * state);
 
-/* Sleep until req is complete or until the caller is elected to serve vci. 1: the caller is the
- * server, makes progress, and calls MPIDI_tsm_usc_leave before it goes. Blocking. */
-int MPIDI_tsm_usc_wait(int vci, struct MPIR_Request *req);
+/* The caller of MPIDI_tsm_wait was the server of vci and leaves. */
 void MPIDI_tsm_usc_leave(int vci);
 void MPIDI_tsm_usc_init(int vci);
 

@@ -45,19 +45,6 @@
 #define tsm_cas(p_, expected_, v_, succ_, fail_) \
     atomic_compare_exchange_strong_explicit((p_), (expected_), (v_), (succ_), (fail_))
 
-#define tsm_fence(order_) atomic_thread_fence(order_)
-
-/* Orders the read-modify-write before it against all later accesses: a full fence, but for
- * processors whose read-modify-writes are full fences themselves. */
-static inline void tsm_fence_after_rmw(void)
-{
-#if defined(__x86_64__) || defined(__i386__)
-    atomic_signal_fence(memory_order_seq_cst);
-#else
-    tsm_fence(TSM_SEQ_CST);
-#endif
-}
-
 /* Bytes that two words must be apart so that writers of one do not disturb readers of the other.
  * Types keep words apart by padding, so that they may stand in memory of any alignment. */
 #define TSM_CACHELINE 64
