@@ -133,11 +133,12 @@ static MPIR_Request *active_request(MPIR_Request * req)
 }
 
 /* Only point-to-point requests of the device are known to wake who waits for them when they
- * complete. (MPIDI_Self completes with a plain store.) */
+ * complete. MPIDI_Self completes with a plain store; its requests have their communicator, those of
+ * UCX have none. */
 static int wakes(const MPIR_Request * req)
 {
     return req && (req->kind == MPIR_REQUEST_KIND__SEND || req->kind == MPIR_REQUEST_KIND__RECV) &&
-        req->comm && !MPIDI_is_self_comm(req->comm);
+        !(req->comm && MPIDI_is_self_comm(req->comm));
 }
 
 /* Reduce the list to what to sleep on. All: the last incomplete request, because operations of one

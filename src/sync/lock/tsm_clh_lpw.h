@@ -1,0 +1,147 @@
+/*
+ * Copyright (C) by the MPICH-TSM developers
+ *     See COPYRIGHT in top-level directory
+ */
+
+/*
+ * What:       CLH-LPW, a lock of two priorities: threads with work to issue go before threads that
+ *             only wait for progress.
+ * Source:     "Locking Aspects in Multithreaded MPI Implementations" (TOPC), section 6.2, figure
+ *             10: a CLH queue for each priority and a ticket lock, the filter, that a run of
+ *             high-priority threads takes once and each low-priority thread takes anew.
+ * Invariants: (1) the lock is held by whoever holds the filter, or has been handed it along the
+ *             high queue. (2) go_straight is 1 exactly while the filter belongs to the high queue;
+ *             it is a plain field, written only by a thread that holds both the high queue and the
+ *             filter, and read by holders of either. (3) Of each priority at most one thread, the
+ *             holder of that queue, stands at the filter or has it.
+ * Progress:   acquire is blocking and FIFO among high; by (3) it lets at most one low thread go
+ *             first. Acquire_low is blocking and FIFO among low; it is served once no high thread
+ *             waits, and starves while high threads keep coming, which is the purpose. The tries
+ *             are bounded: a CLH try, a ticket try, and a CLH release to undo the first if the
+ *             second fails. Release is wait-free.
+ *
+ *   release                              acquire
+ *   those of tsm_clh.h and tsm_ticket.h; go_straight travels from high holder to high holder along
+ *   the CLH edge, and from the last of them to the next owner of the filter along the ticket edge.
+ *
+ * What the published figure has wrong, and what is done here:
+ *  - A node's `next` is never set back to NULL. A reused node then claims a waiter that is not
+ *    there, its release leaves the filter taken, and low threads wait until some high thread comes
+ *    and leaves again. Here there is no `next`: the holder asks whether the tail of the high queue
+ *    is still its own node, which is exact and cannot be left over from an earlier use.
+ *  - The queue tails are declared as nodes, not as pointers to nodes; the releases take the node by
+ *    value but use it as a pointer to it, and some take the lock by value. A queue needs a first
+ *    node to begin with. Here: tsm_clh.h, with contexts that carry the node exchange.
+ *  - The flag is set under one name (straight) and tested under another (go_straight).
+ *  - The filter is named without its lock in the acquires.
+ *  - No memory order is given. Publishing a node must be a release and finding it an acquire, or a
+ *    successor may read the status of an earlier use (tsm_clh.h); go_straight must be reset before
+ *    the filter and the queue are released, as here.
+ *
+ * Threads:    as tsm_clh.h; one context serves both priorities, one at a time. A thread at the
+ *             filter polls and yields; all others can park.
+ */
+
+#ifndef TSM_CLH_LPW_H_INCLUDED
+#define TSM_CLH_LPW_H_INCLUDED
+
+#include <assert.h>
+
+#include "../tsm_atomic.h"
+#include "tsm_clh.h"
+#include "tsm_ticket.h"
+
+typedef struct tsm_clh_lpw {
+    tsm_clh_t high;
+    char pad1[TSM_CACHELINE - sizeof(tsm_clh_t)];
+    tsm_clh_t low;
+    char pad2[TSM_CACHELINE - sizeof(tsm_clh_t)];
+    tsm_ticket_t filter;
+    int go_straight;                    /* beside `serving`, which only holders write, too */
+} tsm_clh_lpw_t;
+
+/* Make a free lock. high, low: any memory, the lock's until tsm_clh_lpw_destroy. One thread, before
+ * any use. */
+static inline void tsm_clh_lpw_init(tsm_clh_lpw_t *lock, tsm_clh_node_t *high, tsm_clh_node_t *low)
+{
+    assert(high != low);
+    tsm_clh_init(&lock->high, high);
+    tsm_clh_init(&lock->low, low);
+    tsm_ticket_init(&lock->filter);
+    lock->go_straight = 0;
+}
+
+/* End of use; the lock must be free. Stores the two nodes that it has now, the caller's again. One
+ * thread, after all others are done. */
+static inline void tsm_clh_lpw_destroy(tsm_clh_lpw_t *lock, tsm_clh_node_t **high,
+                                       tsm_clh_node_t **low)
+{
+    *high = tsm_clh_destroy(&lock->high);
+    *low = tsm_clh_destroy(&lock->low);
+}
+
+/* Blocks until the lock is ours, with high priority; end with tsm_clh_lpw_release. */
+static inline void tsm_clh_lpw_acquire(tsm_clh_lpw_t *lock, tsm_clh_context_t *context)
+{
+    tsm_clh_acquire(&lock->high, context);
+    if (!lock->go_straight) {
+        tsm_ticket_acquire(&lock->filter);
+        lock->go_straight = 1;
+    }
+}
+
+/* Returns 1 if the lock is now ours, with high priority; 0 if it was held or another try was under
+ * way. Never waits. */
+static inline int tsm_clh_lpw_try(tsm_clh_lpw_t *lock, tsm_clh_context_t *context)
+{
+    if (!tsm_clh_try(&lock->high, context))
+        return 0;
+    /* the high queue was free, so its last holder had given the filter back */
+    if (!tsm_ticket_try(&lock->filter)) {
+        tsm_clh_release(&lock->high, context);
+        return 0;
+    }
+    lock->go_straight = 1;
+    return 1;
+}
+
+/* By the holder with high priority, with the context it acquired with. Wait-free. */
+static inline void tsm_clh_lpw_release(tsm_clh_lpw_t *lock, tsm_clh_context_t *context)
+{
+    assert(lock->go_straight && "tsm_clh_lpw_release: not held with high priority");
+    if (!tsm_clh_has_waiter(&lock->high, context)) {
+        lock->go_straight = 0;          /* whoever comes from now on asks the filter */
+        tsm_ticket_release(&lock->filter);
+    }
+    tsm_clh_release(&lock->high, context);
+}
+
+/* Blocks until the lock is ours, with low priority; end with tsm_clh_lpw_release_low. */
+static inline void tsm_clh_lpw_acquire_low(tsm_clh_lpw_t *lock, tsm_clh_context_t *context)
+{
+    tsm_clh_acquire(&lock->low, context);
+    tsm_ticket_acquire(&lock->filter);
+}
+
+/* Returns 1 if the lock is now ours, with low priority; 0 if it was held, or somebody of low
+ * priority waits or tries. Never waits. */
+static inline int tsm_clh_lpw_try_low(tsm_clh_lpw_t *lock, tsm_clh_context_t *context)
+{
+    if (!tsm_clh_try(&lock->low, context))
+        return 0;
+    if (!tsm_ticket_try(&lock->filter)) {
+        tsm_clh_release(&lock->low, context);
+        return 0;
+    }
+    return 1;
+}
+
+/* By the holder with low priority, with the context it acquired with. Wait-free. */
+static inline void tsm_clh_lpw_release_low(tsm_clh_lpw_t *lock, tsm_clh_context_t *context)
+{
+    assert(!lock->go_straight && "tsm_clh_lpw_release_low: not held with low priority");
+    tsm_ticket_release(&lock->filter);  /* a high thread at the filter comes before the next low */
+    tsm_clh_release(&lock->low, context);
+}
+
+#endif /* TSM_CLH_LPW_H_INCLUDED */

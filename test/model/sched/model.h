@@ -1,0 +1,153 @@
+/*
+ * Copyright (C) by the MPICH-TSM developers
+ *     See COPYRIGHT in top-level directory
+ */
+
+/*
+ * What:   a checker for small C11 programs: runs a client again and again, one thread at a time,
+ *         each run with a schedule and with stale reads that follow from a seed.
+ * How:    the client is compiled with -fsanitize=thread but linked with this runtime in place of
+ *         the sanitizer's, so that the compiler hands over every atomic access with its order and
+ *         every plain access (hooks.c). libc calls that block, yield or allocate are wrapped by the
+ *         linker. The client itself and src/sync stay as they are.
+ * Memory: views in the manner of the promise-free part of the promising semantics (Kang, Hur,
+ *         Lahav, Vafeiadis, Dreyer, "A Promising Semantics for Relaxed-Memory Concurrency", POPL
+ *         2017) and RC11 (Lahav and others, "Repairing Sequential Consistency in C/C++11", PLDI
+ *         2017). A location has a history of messages in modification order, a thread has a view:
+ *         for each location the oldest message it may still read. Release writes carry the writer's
+ *         view, acquire reads join it; read-modify-writes carry on a release sequence, later plain
+ *         stores do not (C++20). A store may go before messages that its thread has not seen, and
+ *         a read-modify-write may read such an older message, unless another one stands right
+ *         behind it. seq_cst accesses are ordered for each location by one view of their own.
+ *         Not explored: reads from stores that have not been run yet (load buffering).
+ * Races:  vector clocks travel with the views; two accesses of which one is plain and one writes
+ *         must be ordered. An atomic access to memory that its owner has overwritten, or has freed,
+ *         is found in this way, too.
+ * Search: each seed picks one of two schedulers, random walk or PCT (Burckhardt and others, "A
+ *         Randomized Scheduler with Probabilistic Guarantees of Finding Bugs", ASPLOS 2010), and
+ *         how often reads are stale. It samples: silence is evidence, not proof.
+ */
+
+#ifndef MODEL_H_INCLUDED
+#define MODEL_H_INCLUDED
+
+#include <stddef.h>
+#include <stdint.h>
+#include <ucontext.h>
+
+#define MODEL_THREADS   8       /* the one that runs main, and those it makes */
+#define MODEL_LOCATIONS 256
+#define MODEL_HISTORY   24      /* messages that a location remembers */
+#define MODEL_STEPS     6000    /* of all threads; more count as a livelock */
+#define MODEL_BURST     300     /* steps of one thread that never yields, then others go first */
+#define MODEL_STACK     65536
+#define MODEL_ARENA     65536
+#define MODEL_TLS       8
+#define MODEL_HUNG      20      /* seconds for one run: a loop without shared accesses */
+
+typedef uint32_t stamp_t;
+
+typedef struct view {
+    stamp_t at[MODEL_LOCATIONS];
+    uint32_t clock[MODEL_THREADS];
+} view_t;
+
+enum model_state { THREAD_UNUSED, THREAD_RUNNABLE, THREAD_BLOCKED, THREAD_DONE };
+
+typedef struct thread {
+    ucontext_t context;
+    char *stack;
+    void *(*body)(void *);
+    void *arg;
+    void *result;
+    enum model_state state;
+    const void *waits_for;      /* address of a futex or mutex, or a thread; if blocked */
+    const char *waits_how;
+    int yielded;                /* lets others go first */
+    int burst;
+    int priority;
+    view_t now;
+    view_t pending;             /* read relaxed; joins `now` at an acquire fence */
+    view_t fenced;              /* `now` at the last release fence */
+    struct {
+        const void *key;
+        void *memory;
+    } tls[MODEL_TLS];
+} thread_t;
+
+typedef struct model_stats {
+    long steps;
+    long switches;
+    long stale;                 /* reads of a message that is not the newest */
+    long inserted;              /* writes that became not the newest */
+    long parked;                /* sleeps in a futex */
+} model_stats_t;
+
+typedef struct model {
+    const char *name;
+    uint64_t seed;
+    uint64_t random;
+    int trace;
+    int pct;                    /* else random walk */
+    int switch_odds;            /* of 16: random walk goes to another thread */
+    int stale_odds;             /* of 16: a read is not simply of the newest message */
+    int insert_odds;            /* of 16: a write is not simply the newest message */
+    int change[4];              /* PCT: at these steps the running thread becomes the last */
+    int lowest;                 /* PCT: priority for the next thread that becomes the last */
+    long steps;
+    int threads;
+    thread_t *self;
+    thread_t thread[MODEL_THREADS];
+    ucontext_t driver;
+    model_stats_t stats;
+    size_t arena_used;
+    char *arena;
+    struct memory *memory;      /* memory.c */
+    struct blocking *blocking;  /* hooks.c */
+    struct event *events;       /* report.c */
+    long event_count;
+} model_t;
+
+extern model_t *model;
+
+/* sched.c */
+uint32_t model_random(uint32_t n);              /* 0 .. n-1 */
+int model_odds(int of16);
+void model_step(void);                          /* before each step that others can see */
+void model_yield(void);
+void model_block(const void *what, const char *how);
+int model_unblock(const void *what, int most);  /* how many */
+thread_t *model_spawn(void *(*body)(void *), void *arg);
+int model_index(const thread_t *thread);
+void *model_alloc(size_t size, size_t align);
+
+/* memory.c */
+void memory_create(void);
+void memory_reset(void);
+void view_join(view_t *into, const view_t *from);
+uint64_t memory_load(const volatile void *p, unsigned size, int order, void *pc);
+void memory_store(volatile void *p, unsigned size, uint64_t value, int order, void *pc);
+typedef uint64_t (*memory_op_t)(uint64_t old, uint64_t arg);
+uint64_t memory_rmw(volatile void *p, unsigned size, memory_op_t op, uint64_t arg, int order,
+                    void *pc);
+/* Returns what it found; *done tells whether value was written. */
+uint64_t memory_cas(volatile void *p, unsigned size, uint64_t expected, uint64_t value, int order,
+                    int failed, int *done, void *pc);
+void memory_fence(int order);
+void memory_plain(const volatile void *p, size_t size, int write, void *pc);
+void memory_free(void *p, size_t size, void *pc);
+uint64_t memory_futex_read(const void *p);      /* as the kernel does in FUTEX_WAIT */
+void memory_futex_publish(const void *p);       /* as the kernel does in FUTEX_WAKE */
+
+/* hooks.c */
+void hooks_create(void);
+void hooks_reset(void);
+
+/* report.c */
+void model_event(const char *what, const volatile void *p, uint64_t value, int order, void *pc);
+void model_fail(const char *check, const char *format, ...)
+    __attribute__((noreturn, format(printf, 2, 3)));
+const char *model_where(void *pc);              /* function and line, for messages */
+void report_create(void);
+
+#endif /* MODEL_H_INCLUDED */
