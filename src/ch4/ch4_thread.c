@@ -22,7 +22,7 @@
  * thread, yielding costs latency and gains nothing; with more threads than processors the thread
  * we wait for may need ours. */
 #define IDLE_SPINS_FREE 4000
-#define IDLE_SPINS_OVERSUBSCRIBED 1
+#define IDLE_SPINS_OVERSUBSCRIBED 8
 #define SKIP_LIMIT 64
 
 /* Nonblocking calls without result before the caller's processor is offered to others. */
@@ -184,19 +184,10 @@ int MPIDI_tsm_oversubscribed(void)
     return n > cpus;
 }
 
-static unsigned idle_limit(unsigned idle)
-{
-    if (idle >= IDLE_SPINS_OVERSUBSCRIBED && MPIDI_tsm_oversubscribed())
-        return IDLE_SPINS_OVERSUBSCRIBED;
-    return IDLE_SPINS_FREE;
-}
-
 /* The thread has polled in vain for so long that it should leave its processor to others. */
-int MPIDI_tsm_patience_is_over(void)
+int MPIDI_tsm_should_yield(const MPIDI_tsm_thread_t * self)
 {
-    MPIDI_tsm_thread_t *self = MPIDI_tsm_self();
-
-    return self && MPIR_ThreadInfo.isThreaded && self->idle >= idle_limit(self->idle);
+    return self->idle >= IDLE_SPINS_FREE || MPIDI_tsm_oversubscribed();
 }
 
 /* A waiting thread found nothing to do: spin a little longer each time, then yield (ICS'19 section
@@ -204,15 +195,16 @@ int MPIDI_tsm_patience_is_over(void)
 void MPIDI_tsm_pause(void)
 {
     MPIDI_tsm_thread_t *self = MPIDI_tsm_self();
-    unsigned idle = self ? self->idle++ : IDLE_SPINS_FREE;
 
-    if (idle >= idle_limit(idle)) {
+    if (!self || (self->idle >= IDLE_SPINS_OVERSUBSCRIBED && MPIDI_tsm_should_yield(self))) {
         global_vci_poll_count |= POLL_COUNT_BITS;
         sched_yield();
     } else {
-        for (unsigned i = 0; i < (1u << MPL_MIN(idle, 4)); i++)
+        for (unsigned i = 0; i < (1u << MPL_MIN(self->idle, 4)); i++)
             tsm_cpu_pause();
     }
+    if (self)
+        self->idle++;
 }
 
 /* A nonblocking call found the lock busy: the next ones leave it alone, twice as many each time. */

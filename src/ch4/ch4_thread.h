@@ -44,7 +44,7 @@ void MPIDI_tsm_cache_spill(MPIDI_tsm_thread_t * self, int pool);
 void MPIDI_tsm_thread_open(void);
 void MPIDI_tsm_thread_close(void);
 int MPIDI_tsm_oversubscribed(void);
-int MPIDI_tsm_patience_is_over(void);
+int MPIDI_tsm_should_yield(const MPIDI_tsm_thread_t * self);
 
 /* The calling thread's state, or NULL if there is no memory for it. */
 static inline MPIDI_tsm_thread_t *MPIDI_tsm_self(void)

@@ -18,6 +18,19 @@ enum { AWAKE, ASLEEP, ASLEEP_IN_KERNEL };
 /* The waiting thread has polled long enough: no more spinning or yielding before it sleeps. */
 #define SLEEP_AT_ONCE ((tsm_wait_policy_t) {0, 0, 1})
 
+/* Polls in vain before a thread sleeps, when threads outnumber processors. A little more patience
+ * pays when what the thread waits for is under way, and costs the server its time when not. So the
+ * number follows the thread's experience: less with each sleep, all of it again when a wait ended
+ * without one, and, to find out, once in PATIENCE_PROBE sleeps. */
+#define PATIENCE_MAX 8
+#define PATIENCE_PROBE 16
+
+static __thread struct {
+    unsigned polls;
+    unsigned sleeps;
+    int slept;
+} patience;
+
 typedef struct {
     tsm_mutex_t lock;           /* guards the two below */
     MPIDI_tsm_thread_t *server;
@@ -215,16 +228,39 @@ static int sleep_or_serve(int vci, const MPIDI_tsm_wait_t * w)
     return elected;
 }
 
+static int patience_is_over(const MPIDI_tsm_thread_t * self)
+{
+    if (self->idle == 0) {
+        /* the first poll in vain after one that made progress */
+        if (!patience.slept)
+            patience.polls = PATIENCE_MAX;
+        patience.slept = 0;
+    }
+    return self->idle >= patience.polls && MPIDI_tsm_should_yield(self);
+}
+
+static void lose_patience(void)
+{
+    patience.slept = 1;
+    if (patience.polls > 1)
+        patience.polls--;
+    else if (++patience.sleeps % PATIENCE_PROBE == 0)
+        patience.polls = PATIENCE_MAX;
+}
+
 /* A waiting call found nothing to do. */
 void MPIDI_tsm_wait(MPID_Progress_state * state)
 {
     MPIDI_tsm_wait_t w = state->tsm;
+    MPIDI_tsm_thread_t *self = MPIDI_tsm_self();
 
-    if (w.serving || state->vci_count != 1 || MPIDI_tsm_held || MPIR_CVAR_ENABLE_FT ||
-        !MPIDI_tsm_patience_is_over() || !can_sleep(&w))
+    if (!self || !MPIR_ThreadInfo.isThreaded || w.serving || state->vci_count != 1 ||
+        MPIDI_tsm_held || MPIR_CVAR_ENABLE_FT || !patience_is_over(self) || !can_sleep(&w)) {
         MPIDI_tsm_pause();
-    else
+    } else {
+        lose_patience();
         state->tsm.serving = sleep_or_serve(state->vci[0], &w);
+    }
 }
 
 #endif

@@ -18,6 +18,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 #include <linux/futex.h>
 
@@ -302,6 +303,26 @@ int __wrap_sched_getcpu(void)
     return (int) model_random(4);
 }
 
+/* ---- errno and time ---- */
+
+int *__wrap___errno_location(void);
+int __wrap_clock_gettime(clockid_t clock, struct timespec *now);
+
+int *__wrap___errno_location(void)
+{
+    return &model->self->error;
+}
+
+/* Time passes between two looks, much or little. */
+int __wrap_clock_gettime(clockid_t clock, struct timespec *now)
+{
+    (void) clock;
+    model->nanoseconds += model_random(1000) * model_random(1000);
+    now->tv_sec = (time_t) (model->nanoseconds / 1000000000);
+    now->tv_nsec = (long) (model->nanoseconds % 1000000000);
+    return 0;
+}
+
 /* ---- futex ---- */
 
 long __wrap_syscall(long number, ...);
@@ -310,11 +331,11 @@ static long futex_wait(const void *p, uint32_t value)
 {
     model_step();
     if (memory_futex_read(p) != value) {
-        errno = EAGAIN;
+        model->self->error = EAGAIN;
         return -1;
     }
     if (model_odds(1)) {        /* the kernel may wake for no reason */
-        errno = EINTR;
+        model->self->error = EINTR;
         return -1;
     }
     model->stats.parked++;

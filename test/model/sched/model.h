@@ -66,6 +66,7 @@ typedef struct thread {
     int yielded;                /* lets others go first */
     int burst;
     int priority;
+    int error;                  /* errno */
     view_t now;
     view_t pending;             /* read relaxed; joins `now` at an acquire fence */
     view_t fenced;              /* `now` at the last release fence */
@@ -95,6 +96,7 @@ typedef struct model {
     int change[4];              /* PCT: at these steps the running thread becomes the last */
     int lowest;                 /* PCT: priority for the next thread that becomes the last */
     long steps;
+    uint64_t nanoseconds;
     int threads;
     thread_t *self;
     thread_t thread[MODEL_THREADS];

@@ -238,7 +238,7 @@ thread_t *model_spawn(void *(*body)(void *), void *arg)
     t->body = body;
     t->arg = arg;
     t->state = THREAD_RUNNABLE;
-    t->yielded = t->burst = 0;
+    t->yielded = t->burst = t->error = 0;
     t->priority = (int) model_random(1000);
     memset(t->tls, 0, sizeof(t->tls));
     memset(&t->pending, 0, sizeof(t->pending));
@@ -301,6 +301,7 @@ static void run(uint64_t seed)
     memset(model->arena, 0, model->arena_used);
     model->arena_used = 0;
     model->steps = 0;
+    model->nanoseconds = 0;
     model->threads = 0;
     model->event_count = 0;
     model->self = NULL;

@@ -1,0 +1,321 @@
+/*
+ * Copyright (C) by the MPICH-TSM developers
+ *     See COPYRIGHT in top-level directory
+ */
+
+/* DSM-Synch: operations handed over and acquisitions exclude each other, none is lost or doubled. */
+
+#include "unit.h"
+
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "combine/tsm_dsm_synch.h"
+
+#define CHOICES 3
+
+/* Plain numbers that only mutual exclusion keeps right. */
+typedef struct shared {
+    tsm_dsm_synch_t dsm;
+    long first;
+    long second;
+    long broken;
+    long seen[UNIT_TEAM_MAX];           /* operations of each thread so far */
+    long rounds;
+    int acquisitions;                   /* one in so many turns, 0: none */
+} shared_t;
+
+typedef struct job {
+    shared_t *shared;
+    int id;
+    long number;
+    long answer;
+} job_t;
+
+static void bump(shared_t *shared)
+{
+    if (shared->first != shared->second)
+        shared->broken++;
+    shared->first++;
+    if (shared->first % 64 == 0)
+        sched_yield();          /* lose the processor in here, too */
+    shared->second++;
+}
+
+static void job_op(void *arg)
+{
+    job_t *job = arg;
+
+    bump(job->shared);
+    if (job->number != job->shared->seen[job->id]++)
+        job->shared->broken++;
+    job->answer = job->shared->first;
+}
+
+/* One turn of a thread; the node changes its place now and then, and is spoiled in between. */
+static void turn(shared_t *shared, tsm_dsm_synch_node_t *node, job_t *job, long i)
+{
+    tsm_dsm_synch_node_init(node);
+    if (shared->acquisitions && (job->id + i) % shared->acquisitions == 0) {
+        tsm_dsm_synch_acquire(&shared->dsm, node);
+        job_op(job);
+        tsm_dsm_synch_release(&shared->dsm, node);
+    } else {
+        tsm_dsm_synch_apply(&shared->dsm, node, job_op, job);
+    }
+}
+
+static void body(int id, void *arg)
+{
+    shared_t *shared = arg;
+    tsm_dsm_synch_node_t node[CHOICES];
+    long base = shared->seen[id], last = 0, broken = 0;
+
+    for (long i = 0; i < shared->rounds; i++) {
+        job_t job = { shared, id, base + i, -1 };
+        turn(shared, &node[i % CHOICES], &job, i);
+        memset(&node[i % CHOICES], 0xa5, sizeof(node[0]));
+        if (job.answer <= last)         /* ours, and after our last one */
+            broken++;
+        last = job.answer;
+    }
+    tsm_dsm_synch_node_init(&node[0]);
+    tsm_dsm_synch_acquire(&shared->dsm, &node[0]);
+    shared->broken += broken;
+    tsm_dsm_synch_release(&shared->dsm, &node[0]);
+}
+
+static void run(int n, uint32_t max_combine, int acquisitions, long total)
+{
+    static shared_t shared;
+
+    memset(&shared, 0, sizeof(shared));
+    tsm_dsm_synch_init(&shared.dsm, max_combine);
+    shared.acquisitions = acquisitions;
+    shared.rounds = unit_scaled(total) / n + 1;
+    unit_team(n, body, &shared);
+    assert_int_equal(shared.broken, 0);
+    assert_int_equal(shared.first, n * shared.rounds);
+    assert_int_equal(shared.second, n * shared.rounds);
+    for (int i = 0; i < n; i++)
+        assert_int_equal(shared.seen[i], shared.rounds);
+    assert_null(tsm_load(&shared.dsm.tail, TSM_RELAXED));
+}
+
+static void test_operations(void **state)
+{
+    (void) state;
+    for (size_t s = 0; s < UNIT_TEAM_SIZES; s++)
+        run(unit_team_sizes[s], TSM_DSM_SYNCH_MAX_COMBINE, 0, unit_team_sizes[s] < 8 ? 40000 : 20000);
+}
+
+static void test_operations_and_acquisitions(void **state)
+{
+    (void) state;
+    for (size_t s = 0; s < UNIT_TEAM_SIZES; s++)
+        run(unit_team_sizes[s], TSM_DSM_SYNCH_MAX_COMBINE, 3, unit_team_sizes[s] < 8 ? 40000 : 15000);
+}
+
+static void test_acquisitions_only(void **state)
+{
+    (void) state;
+    run(3, TSM_DSM_SYNCH_MAX_COMBINE, 1, 20000);
+    run(64, TSM_DSM_SYNCH_MAX_COMBINE, 1, 6000);
+}
+
+static void test_small_bounds(void **state)
+{
+    (void) state;
+    for (uint32_t max = 1; max <= 3; max++)
+        run(8, max, 4, 10000);
+}
+
+static void test_come_and_go(void **state)
+{
+    static shared_t shared;
+    const int n = 16;
+    const long batches = unit_scaled(200);
+
+    (void) state;
+    memset(&shared, 0, sizeof(shared));
+    tsm_dsm_synch_init(&shared.dsm, 5);
+    shared.acquisitions = 4;
+    shared.rounds = 5;
+    for (long b = 0; b < batches; b++)
+        unit_team(n, body, &shared);
+    assert_int_equal(shared.broken, 0);
+    assert_int_equal(shared.first, batches * n * shared.rounds);
+}
+
+/* A queue made by hand: nodes that wait behind the holder's, in order. */
+#define QUEUED 6
+
+typedef struct staged {
+    tsm_dsm_synch_t dsm;
+    tsm_dsm_synch_node_t holder;
+    tsm_dsm_synch_node_t node[QUEUED];
+    int order[QUEUED];
+    int executed;
+} staged_t;
+
+static staged_t staged;
+
+static void note_op(void *arg)
+{
+    staged.order[staged.executed++] = (int) ((tsm_dsm_synch_node_t *) arg - staged.node);
+}
+
+/* The first half of what apply does, as a thread that is held there leaves it. */
+static tsm_dsm_synch_node_t *half_enter(int i, tsm_dsm_synch_op_t op)
+{
+    tsm_dsm_synch_node_t *node = &staged.node[i];
+
+    node->op = op;
+    node->arg = node;
+    tsm_store(&node->next, NULL, TSM_RELAXED);
+    tsm_store(&node->status, TSM_DSM_SYNCH_WAITING, TSM_RELAXED);
+    return tsm_swap(&staged.dsm.tail, node, TSM_ACQ_REL);
+}
+
+static void enter(int i, tsm_dsm_synch_op_t op)
+{
+    tsm_store(&half_enter(i, op)->next, &staged.node[i], TSM_RELEASE);
+}
+
+/* The holder has the object and a queue behind it: empty: which one has no operation. */
+static void stage(uint32_t max_combine, int empty)
+{
+    memset(&staged, 0, sizeof(staged));
+    tsm_dsm_synch_init(&staged.dsm, max_combine);
+    tsm_dsm_synch_node_init(&staged.holder);
+    tsm_dsm_synch_acquire(&staged.dsm, &staged.holder);
+    for (int i = 0; i < QUEUED; i++)
+        enter(i, i == empty ? NULL : note_op);
+}
+
+/* The first `done` are done, the next one has been passed the duty, the others wait. */
+static void check_staged(int done)
+{
+    assert_int_equal(staged.executed, done);
+    for (int i = 0; i < QUEUED; i++) {
+        uint32_t status = tsm_load(&staged.node[i].status, TSM_ACQUIRE);
+        assert_int_equal(status, i < done ? TSM_DSM_SYNCH_DONE :
+                         i == done ? TSM_DSM_SYNCH_GRANTED : TSM_DSM_SYNCH_WAITING);
+        if (i < done)
+            assert_int_equal(staged.order[i], i);
+    }
+}
+
+static void combine_and_check(uint32_t budget, int done)
+{
+    tsm_dsm_synch_combine_(&staged.holder, budget);
+    /* those done may be gone by now */
+    for (int i = 0; i < done; i++) {
+        assert_int_equal(tsm_load(&staged.node[i].status, TSM_ACQUIRE), TSM_DSM_SYNCH_DONE);
+        tsm_store(&staged.node[i].next, &staged.node[i], TSM_RELAXED);
+    }
+    tsm_dsm_synch_release(&staged.dsm, &staged.holder);
+    check_staged(done);
+}
+
+static void test_combining_stops(void **state)
+{
+    (void) state;
+    stage(1024, -1);
+    combine_and_check(1024, QUEUED - 1);        /* the last one is left its own operation */
+    for (int max = 0; max < QUEUED; max++) {
+        stage(1024, -1);
+        combine_and_check((uint32_t) max, max);
+    }
+    for (int empty = 0; empty < QUEUED; empty++) {
+        stage(1024, empty);
+        combine_and_check(1024, empty);
+    }
+}
+
+/* A thread is held between swap and link: the queue before it is served, nothing behind it. */
+static void test_held_before_link(void **state)
+{
+    (void) state;
+    for (int held = 1; held < QUEUED; held++) {
+        tsm_dsm_synch_node_t *pred = NULL;
+        memset(&staged, 0, sizeof(staged));
+        tsm_dsm_synch_init(&staged.dsm, 1024);
+        tsm_dsm_synch_node_init(&staged.holder);
+        tsm_dsm_synch_acquire(&staged.dsm, &staged.holder);
+        for (int i = 0; i < QUEUED; i++) {
+            if (i == held)
+                pred = half_enter(i, note_op);
+            else
+                enter(i, note_op);
+        }
+        combine_and_check(1024, held - 1);
+        tsm_store(&pred->next, &staged.node[held], TSM_RELEASE);
+        /* the one with the duty goes on; nobody is left behind */
+        staged.node[held - 1].op(staged.node[held - 1].arg);
+        tsm_dsm_synch_combine_(&staged.node[held - 1], 1024);
+        assert_int_equal(staged.executed, QUEUED - 1);
+    }
+}
+
+static void dies(void (*misuse)(void))
+{
+    int status;
+    pid_t child = fork();
+
+    assert_true(child >= 0);
+    if (child == 0) {
+        signal(SIGABRT, SIG_DFL);       /* cmocka and the sanitizers catch it */
+        close(STDERR_FILENO);
+        misuse();
+        _exit(0);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+}
+
+static void release_without_acquire(void)
+{
+    tsm_dsm_synch_init(&staged.dsm, 1);
+    tsm_dsm_synch_node_init(&staged.holder);
+    tsm_dsm_synch_release(&staged.dsm, &staged.holder);
+}
+
+static void node_in_use(void)
+{
+    tsm_dsm_synch_init(&staged.dsm, 1);
+    tsm_dsm_synch_node_init(&staged.holder);
+    tsm_dsm_synch_acquire(&staged.dsm, &staged.holder);
+    tsm_dsm_synch_apply(&staged.dsm, &staged.holder, note_op, NULL);
+}
+
+static void no_combining(void)
+{
+    tsm_dsm_synch_init(&staged.dsm, 0);
+}
+
+static void test_misuse(void **state)
+{
+    (void) state;
+    dies(release_without_acquire);
+    dies(node_in_use);
+    dies(no_combining);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_misuse),
+        cmocka_unit_test(test_combining_stops),
+        cmocka_unit_test(test_held_before_link),
+        cmocka_unit_test(test_operations),
+        cmocka_unit_test(test_operations_and_acquisitions),
+        cmocka_unit_test(test_acquisitions_only),
+        cmocka_unit_test(test_small_bounds),
+        cmocka_unit_test(test_come_and_go),
+    };
+    return cmocka_run_group_tests_name("dsm_synch", tests, NULL, NULL);
+}

@@ -1,0 +1,365 @@
+/*
+ * Copyright (C) by the MPICH-TSM developers
+ *     See COPYRIGHT in top-level directory
+ */
+
+/* The HMCS lock: trees of several shapes, and the one of this machine. */
+
+#include "unit_lock.h"
+
+#include "lock/tsm_hmcs.h"
+#include "lock/tsm_hmcs_topology.h"
+
+#define DOMAINS_MAX 32
+
+static tsm_hmcs_t lock;
+static tsm_hmcs_domain_t domain[DOMAINS_MAX];
+
+typedef struct shape {
+    uint32_t depth;
+    uint32_t widths[4];
+} shape_t;
+
+static const shape_t shapes[] = {
+    { 1, { 1 } },
+    { 2, { 1, 2 } },
+    { 2, { 1, 5 } },
+    { 3, { 1, 2, 4 } },
+    { 3, { 1, 2, 5 } },
+    { 4, { 1, 2, 2, 6 } },
+};
+
+#define SHAPES (sizeof(shapes) / sizeof(shapes[0]))
+
+static void init(const shape_t *shape, uint32_t threshold)
+{
+    assert_true(tsm_hmcs_domains(shape->widths, shape->depth) <= DOMAINS_MAX);
+    memset(domain, 0xa5, sizeof(domain));
+    tsm_hmcs_init(&lock, domain, shape->widths, shape->depth, threshold);
+}
+
+/* Nobody is left anywhere. */
+static void check_free(void)
+{
+    for (tsm_hmcs_domain_t *d = lock.root; d < lock.leaf + lock.leaves; d++) {
+        assert_null(tsm_load(&d->mcs.tail, TSM_ACQUIRE));
+        assert_int_equal(d->above, 0);
+    }
+}
+
+typedef struct member {
+    tsm_hmcs_node_t node;
+    uint32_t leaf;              /* or any that we happen to run on */
+    int here;
+} member_t;
+
+static void *begin(int id)
+{
+    member_t *member = malloc(sizeof(*member));
+
+    *member = (member_t) {
+        .node = TSM_HMCS_NODE_INITIALIZER,
+        .leaf = (uint32_t) id % lock.leaves,
+        .here = id % 3 == 2,
+    };
+    return member;
+}
+
+static void end(void *thread)
+{
+    free(thread);
+}
+
+static void acquire(void *thread)
+{
+    member_t *member = thread;
+
+    if (member->here)
+        member->leaf = tsm_hmcs_leaf_here(&lock);
+    tsm_hmcs_acquire(&lock, &member->node, member->leaf);
+}
+
+static int try(void *thread)
+{
+    return tsm_hmcs_try(&lock, &((member_t *) thread)->node);
+}
+
+static void release(void *thread)
+{
+    tsm_hmcs_release(&lock, &((member_t *) thread)->node);
+}
+
+static const unit_lock_t ops = { begin, end, acquire, try, release };
+
+/* The leaf is the thread's id, always. */
+static void acquire_at_leaf(void *thread)
+{
+    member_t *member = thread;
+
+    tsm_hmcs_acquire(&lock, &member->node, member->leaf);
+}
+
+static const unit_lock_t at_leaf = { begin, end, acquire_at_leaf, try, release };
+
+static void test_shapes(void **state)
+{
+    (void) state;
+    for (size_t s = 0; s < SHAPES; s++) {
+        init(&shapes[s], 1);
+        assert_ptr_equal(lock.root, domain);
+        assert_null(lock.root->parent);
+        assert_int_equal(lock.leaves, shapes[s].widths[shapes[s].depth - 1]);
+        for (uint32_t leaf = 0; leaf < lock.leaves; leaf++) {
+            uint32_t levels = 1;
+            tsm_hmcs_domain_t *d = &lock.leaf[leaf];
+            for (; d->parent != NULL; d = d->parent, levels++)
+                assert_true(d->parent < d);
+            assert_ptr_equal(d, lock.root);
+            assert_int_equal(levels, lock.depth);
+        }
+        assert_true(tsm_hmcs_leaf_here(&lock) < lock.leaves);
+    }
+}
+
+static void test_try(void **state)
+{
+    (void) state;
+    for (size_t s = 0; s < SHAPES; s++) {
+        init(&shapes[s], 2);
+        unit_try(&ops);
+        check_free();
+    }
+}
+
+static void exclusion(unit_body_t body)
+{
+    for (size_t s = 0; s < SHAPES; s++) {
+        for (uint32_t threshold = 0; threshold < 12; threshold += 5) {
+            init(&shapes[s], threshold);
+            unit_exclusion(&ops, body, 3600);
+            check_free();
+        }
+    }
+}
+
+static void test_exclusion(void **state)
+{
+    (void) state;
+    exclusion(unit_acquire_body);
+}
+
+static void test_exclusion_with_try(void **state)
+{
+    (void) state;
+    exclusion(unit_mixed_body);
+}
+
+static void test_come_and_go(void **state)
+{
+    (void) state;
+    init(&shapes[4], 3);
+    unit_come_and_go(&ops);
+    check_free();
+}
+
+static void add(unit_line_t *line, int id)
+{
+    tsm_hmcs_domain_t *leaf = &lock.leaf[(uint32_t) id % lock.leaves];
+    tsm_mcs_node_t *before = tsm_load(&leaf->mcs.tail, TSM_ACQUIRE);
+
+    unit_line_add(line, id);
+    unit_wait_until(tsm_load(&leaf->mcs.tail, TSM_ACQUIRE) != before);
+    if (before != NULL)         /* linked: from now on the holder sees it */
+        unit_wait_until(tsm_load(&before->next, TSM_ACQUIRE) != NULL);
+    else if (leaf->parent != NULL)
+        unit_wait_until(tsm_load(&leaf->parent->mcs.tail, TSM_ACQUIRE) == &leaf->node);
+}
+
+/* On one leaf the order is that of arrival, whatever the threshold. */
+static void test_fifo_on_a_leaf(void **state)
+{
+    (void) state;
+    for (uint32_t threshold = 0; threshold < 4; threshold++) {
+        for (size_t s = 0; s < SHAPES; s++) {
+            unit_line_t line = { .lock = &at_leaf };
+            init(&shapes[s], threshold);
+            void *thread = begin(0);
+            acquire_at_leaf(thread);
+            for (int i = 1; i < 8; i++)
+                add(&line, i * (int) lock.leaves);
+            release(thread);
+            unit_line_end(&line);
+            for (int i = 1; i < 8; i++)
+                assert_int_equal(line.order[i - 1], i * (int) lock.leaves);
+            end(thread);
+            check_free();
+        }
+    }
+}
+
+/* Two leaves: the holder's goes first, up to threshold hand-overs, then the other one's turn.
+ * order: as many ids as are certain; after that, leaves race to the root. */
+static void passing(uint32_t threshold, int certain, const int *order)
+{
+    unit_line_t line = { .lock = &at_leaf };
+
+    init(&shapes[1], threshold);
+    void *thread = begin(0);
+    acquire_at_leaf(thread);
+    for (int id = 1; id <= 6; id++)     /* even ones on our leaf, odd ones on the other */
+        add(&line, id);
+    release(thread);
+    unit_line_end(&line);
+    for (int i = 0; i < certain; i++)
+        assert_int_equal(line.order[i], order[i]);
+    end(thread);
+    check_free();
+}
+
+static void test_threshold(void **state)
+{
+    static const int none[] = { 1 };
+    static const int one[] = { 2, 1, 3 };
+    static const int two[] = { 2, 4, 1, 3, 5, 6 };
+    static const int all[] = { 2, 4, 6, 1, 3, 5 };
+
+    (void) state;
+    passing(0, 1, none);
+    passing(1, 3, one);
+    passing(2, 6, two);
+    passing(100, 6, all);
+}
+
+/* A thread that stops on its leaf between swap and link: its leaf waits when it is left, nothing is
+ * lost, the other leaf goes on once the root is given up. */
+static void test_stopped_before_link(void **state)
+{
+    unit_line_t line = { .lock = &at_leaf }, releasing = { .lock = &at_leaf };
+    tsm_mcs_node_t stopped, *pred;
+
+    (void) state;
+    init(&shapes[1], 5);
+    member_t *holder = begin(1);
+    tsm_hmcs_acquire(&lock, &holder->node, 1);
+    unit_line_add(&releasing, 0);       /* it will hold leaf 0 and wait for the root */
+    unit_wait_until(tsm_load(&lock.root->mcs.tail, TSM_ACQUIRE) == &lock.leaf[0].node);
+    tsm_store(&stopped.next, NULL, TSM_RELAXED);
+    tsm_store(&stopped.status, TSM_MCS_WAITING, TSM_RELAXED);
+    pred = tsm_swap(&lock.leaf[0].mcs.tail, &stopped, TSM_ACQ_REL);
+    unit_line_add(&line, 1);
+    release(holder);
+    unit_line_end(&line);               /* leaf 1 again, past the stopped one */
+    unit_wait_until(try(holder));       /* once leaf 0 has given up the root */
+    release(holder);
+
+    tsm_store(&pred->next, &stopped, TSM_RELEASE);
+    tsm_wait_word(&stopped.status, TSM_MCS_WAITING, TSM_MCS_PARKED, TSM_WAIT_PARK);
+    assert_int_equal(lock.leaf[0].above, 0);
+    assert_int_equal(try(holder), 1);
+    release(holder);
+    tsm_mcs_release(&lock.leaf[0].mcs, &stopped);
+    unit_line_end(&releasing);
+    end(holder);
+    check_free();
+}
+
+static void test_topology(void **state)
+{
+    (void) state;
+    for (uint32_t depth = 1; depth <= 4; depth++) {
+        assert_int_equal(tsm_hmcs_init_topology(&lock, depth, TSM_HMCS_THRESHOLD), 0);
+        assert_true(lock.depth >= 1 && lock.depth <= depth);
+        assert_true(tsm_hmcs_leaf_here(&lock) < lock.leaves);
+        if (lock.leaf_of_cpu != NULL) {
+            for (uint32_t cpu = 0; cpu < lock.cpus; cpu++)
+                assert_true(lock.leaf_of_cpu[cpu] < lock.leaves);
+        }
+        unit_try(&ops);
+        unit_exclusion(&ops, unit_mixed_body, 2000);
+        check_free();
+        tsm_hmcs_destroy_topology(&lock);
+    }
+}
+
+#if !TSM_HAVE_HWLOC
+/* The shapes that are made for machines that we do not have. */
+static void test_topology_of_others(void **state)
+{
+    tsm_hmcs_shape_t shape;
+
+    (void) state;
+    for (uint32_t cpus = 1; cpus < 2000; cpus++) {
+        for (uint32_t depth = 1; depth <= TSM_HMCS_DEPTH_MAX; depth++) {
+            tsm_hmcs_shape_(cpus, depth, &shape);
+            assert_true(shape.depth >= 1 && shape.depth <= depth);
+            assert_true(tsm_hmcs_domains(shape.widths, shape.depth) <= cpus + 1);
+        }
+    }
+    tsm_hmcs_shape_(256, 3, &shape);
+    assert_int_equal(shape.depth, 3);
+    assert_int_equal(shape.widths[1], 8);
+    assert_int_equal(shape.widths[2], 32);
+}
+#endif
+
+static void no_level(void)
+{
+    init(&(shape_t) { 0, { 1 } }, 1);
+}
+
+static void two_roots(void)
+{
+    init(&(shape_t) { 2, { 2, 4 } }, 1);
+}
+
+static void no_such_leaf(void)
+{
+    tsm_hmcs_node_t node = TSM_HMCS_NODE_INITIALIZER;
+
+    init(&shapes[1], 1);
+    tsm_hmcs_acquire(&lock, &node, 2);
+}
+
+static void release_without_acquire(void)
+{
+    init(&shapes[1], 1);
+    release(begin(0));
+}
+
+static void acquire_twice(void)
+{
+    init(&shapes[1], 1);
+    void *thread = begin(0);
+    acquire(thread);
+    acquire(thread);
+}
+
+static void test_misuse(void **state)
+{
+    (void) state;
+    unit_expect_abort(no_level);
+    unit_expect_abort(two_roots);
+    unit_expect_abort(no_such_leaf);
+    unit_expect_abort(release_without_acquire);
+    unit_expect_abort(acquire_twice);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_shapes),
+        cmocka_unit_test(test_try),
+        cmocka_unit_test(test_fifo_on_a_leaf),
+        cmocka_unit_test(test_threshold),
+        cmocka_unit_test(test_stopped_before_link),
+        cmocka_unit_test(test_exclusion),
+        cmocka_unit_test(test_exclusion_with_try),
+        cmocka_unit_test(test_come_and_go),
+        cmocka_unit_test(test_topology),
+#if !TSM_HAVE_HWLOC
+        cmocka_unit_test(test_topology_of_others),
+#endif
+        cmocka_unit_test(test_misuse),
+    };
+    return cmocka_run_group_tests_name("hmcs", tests, NULL, NULL);
+}

@@ -1,0 +1,75 @@
+/*
+ * Copyright (C) by the MPICH-TSM developers
+ *     See COPYRIGHT in top-level directory
+ */
+
+/* Two kinds of fault. A thread may be held for some milliseconds before the n-th atomic access that
+ * it makes, whatever that is: other threads may be delayed, nothing may be harmed. And misuse must
+ * end the program. Include this file before the headers under test. */
+
+#ifndef UNIT_FAULT_H_INCLUDED
+#define UNIT_FAULT_H_INCLUDED
+
+#include "unit.h"
+
+#include <signal.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tsm_atomic.h"
+
+#define UNIT_HOLD_MS 2
+
+/* This thread is held before this many atomic accesses more; 0: never. */
+static _Thread_local long unit_hold_in;
+
+static inline void unit_sleep_ms(long ms)
+{
+    struct timespec time = { 0, ms * 1000000 };
+
+    nanosleep(&time, NULL);
+}
+
+static inline void unit_hold(void)
+{
+    if (unit_hold_in > 0 && --unit_hold_in == 0)
+        unit_sleep_ms(UNIT_HOLD_MS);
+}
+
+#undef tsm_load
+#undef tsm_store
+#undef tsm_swap
+#undef tsm_fetch_add
+#undef tsm_cas
+#define tsm_load(p_, o_) (unit_hold(), atomic_load_explicit((p_), (o_)))
+#define tsm_store(p_, v_, o_) (unit_hold(), atomic_store_explicit((p_), (v_), (o_)))
+#define tsm_swap(p_, v_, o_) (unit_hold(), atomic_exchange_explicit((p_), (v_), (o_)))
+#define tsm_fetch_add(p_, v_, o_) (unit_hold(), atomic_fetch_add_explicit((p_), (v_), (o_)))
+#define tsm_cas(p_, expected_, v_, succ_, fail_) \
+    (unit_hold(), \
+     atomic_compare_exchange_strong_explicit((p_), (expected_), (v_), (succ_), (fail_)))
+
+/* Run body(arg) in a child process, which an assertion must stop. */
+static inline void unit_aborts(void (*body)(void *arg), void *arg)
+{
+#ifndef NDEBUG
+    int status;
+    pid_t child = fork();
+
+    assert_true(child >= 0);
+    if (child == 0) {
+        signal(SIGABRT, SIG_DFL);       /* cmocka and the sanitizers catch it */
+        close(STDERR_FILENO);           /* the message is expected */
+        body(arg);
+        _exit(0);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+#else
+    (void) body;
+    (void) arg;
+#endif
+}
+
+#endif /* UNIT_FAULT_H_INCLUDED */
