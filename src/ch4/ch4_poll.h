@@ -18,33 +18,37 @@
 void MPIDI_tsm_skip_more(MPIDI_tsm_thread_t * self);
 void MPIDI_tsm_test_yield(MPIDI_tsm_thread_t * self);
 
-/* Polls in a row that may leave the netmod out. */
-#define MPIDI_TSM_NM_SKIP 8
+/* Where shared memory has brought something last, the netmod has every so many turns. */
+#define MPIDI_TSM_NM_TURN 8
 
 #define MPIDI_TSM_PROGRESS_COUNT(vci_) \
     MPL_atomic_relaxed_load_int(&MPIDI_VCI(vci_).progress_count)
 
-/* Shared memory first: looking there is much cheaper than asking a netmod (ten times, with libfabric
- * over TCP), so the netmod has its turn when there was nothing, and every MPIDI_TSM_NM_SKIP polls.
- * VCI lock held. */
+/* Looking into shared memory is much cheaper than asking a netmod (ten times, with libfabric over
+ * TCP), which would slow a stream of messages down to the speed of its polls. So the netmod has
+ * each turn only while it is the one that brings something. VCI lock held. */
 MPL_STATIC_INLINE_PREFIX int MPIDI_tsm_poll_locked(int vci, int flag)
 {
+    MPIDU_workq_t *w = &MPIDI_VCI(vci).workq;
     int mpi_errno = MPI_SUCCESS;
+    int count = MPIDI_TSM_PROGRESS_COUNT(vci);
 
 #ifndef MPIDI_CH4_DIRECT_NETMOD
     if (flag & MPIDI_PROGRESS_SHM) {
-        int *skipped = &MPIDI_VCI(vci).workq.nm_skipped;
-        int count = MPIDI_TSM_PROGRESS_COUNT(vci);
-
         mpi_errno = MPIDI_SHM_progress(vci, 0);
-        if (mpi_errno != MPI_SUCCESS ||
-            (count != MPIDI_TSM_PROGRESS_COUNT(vci) && ++*skipped < MPIDI_TSM_NM_SKIP))
+        if (count != MPIDI_TSM_PROGRESS_COUNT(vci))
+            w->nm_turn = MPIDI_TSM_NM_TURN;
+        if (mpi_errno != MPI_SUCCESS || ++w->nm_skipped < w->nm_turn)
             return mpi_errno;
-        *skipped = 0;
+        count = MPIDI_TSM_PROGRESS_COUNT(vci);
     }
 #endif
-    if (flag & MPIDI_PROGRESS_NM)
+    if (flag & MPIDI_PROGRESS_NM) {
         mpi_errno = MPIDI_NM_progress(vci, 0);
+        w->nm_skipped = 0;
+        if (count != MPIDI_TSM_PROGRESS_COUNT(vci))
+            w->nm_turn = 1;
+    }
     return mpi_errno;
 }
 

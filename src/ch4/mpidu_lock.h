@@ -39,7 +39,9 @@ typedef tsm_lock_t MPIDU_lock_t;
 typedef struct MPIDU_workq {
     tsm_swp_t queue;
     int draining;               /* under the lock: the holder is applying posted operations */
-    int nm_skipped;             /* under the lock: polls since the netmod's last */
+    /* under the lock, see ch4_poll.h */
+    int nm_skipped;             /* polls since the netmod's last */
+    int nm_turn;                /* polls from one of the netmod to the next */
     int vci;
 } MPIDU_workq_t;
 
