@@ -4,38 +4,39 @@
  */
 
 /*
- * What:       the user-space condition: each thread waits for its own completion and sleeps; whoever
- *             completes it wakes exactly that thread in O(1), without looking at the others. One of the
- *             waiting threads, the server, drives progress for all by calling its poll function.
- * Source:     "Locking Aspects in Multithreaded MPI Implementations" (TOPC), section 6, and the model
- *             HMCS<N>USC of ICS'19 "Software Combining to Mitigate Multithreaded MPI Contention",
- *             section 4.2; both build on Dang, Seo, Amer and Balaji, "Advanced Thread Synchronization
- *             for Multithreaded MPI Implementations", CCGRID 2017. No MPI in here: what completes, and
- *             what polling means, is the caller's business.
- * Invariants: (1) As long as there is a sleeper, there is a server, which never sleeps: a thread goes to
- *             sleep only beside a server, and the server elects its successor before it leaves. (2) Two
- *             events may come to a waiter, its completion and its election, each at most once and in
- *             any order. Each counts itself in `takers`; the first of them wakes, the second touches
- *             the waiter with that one addition only. (3) A thread returns when it has counted its
- *             completion and seen the wake of the first, so nobody touches a waiter whose owner has
- *             returned. (4) `server`, `first`, `last` and the links are guarded by `lock`. A sleeper that
- *             has been completed already is never elected.
- * Progress:   wait blocks. Completing is wait-free (one fetch-and-add), waking too (one swap and, if
- *             the thread sleeps in the kernel, one system call). Election is O(1) for each sleeper over
- *             its life in the set. The server's own wait is as long as its polls are.
+ * What:       the user-space condition: each thread waits for its own completion and sleeps;
+ *             whoever completes it wakes exactly that thread in O(1), without looking at the
+ *             others. One of the waiting threads, the server, drives progress for all by calling
+ *             its poll function.
+ * Source:     the model HMCS<N>USC of ICS'19 "Software Combining to Mitigate Multithreaded MPI
+ *             Contention", section 4.2, after Dang, Seo, Amer and Balaji, "Advanced Thread
+ *             Synchronization for Multithreaded MPI Implementations", CCGRID 2017. "Locking
+ *             Aspects in Multithreaded MPI Implementations" (TOPC), section 9, names such
+ *             selective wake-ups as future work. No MPI in here: what completes, and what polling
+ *             means, is the caller's business. The protocol below is ours.
+ * Invariants: (1) As long as there is a sleeper, there is a server, which never sleeps: a thread
+ *             goes to sleep only beside a server, and the server elects its successor before it
+ *             leaves. (2) Two events may come to a waiter, its completion and its election, each
+ *             at most once and in any order. Each counts itself in `takers`; the first of them
+ *             wakes, the second touches the waiter with that one addition only. (3) A thread
+ *             returns when it has counted its completion and seen the wake of the first, so
+ *             nobody touches a waiter whose owner has returned. (4) `server`, `first`, `last` and
+ *             the links are guarded by `lock`. A sleeper that has been completed already is never
+ *             elected.
+ * Progress:   wait blocks. Completing is wait-free (one fetch-and-add), waking too (one swap and,
+ *             if the thread sleeps in the kernel, one system call). Election is O(1) for each
+ *             sleeper over its life in the set. The server's own wait is as long as its polls
+ *             are.
  *
  *   release                             acquire
- *   complete: fetch-and-add of takers   wait: load of takers (all that was done before completing;
- *     (ACQ_REL)                         the election: nothing, the lock orders it)
+ *   complete: fetch-and-add of takers   wait: load of takers (all that was done before completing)
  *   wake, election: swap of sleep       wait: end of tsm_wait_word (the waker is done with it)
  *   mutex                               mutex (server, list)
- *   The addition is ACQ_REL because the second taker must come behind the first one's; it then leaves
- *   the waiter alone, so it needs nothing else.
  *
  * Threads:    any number. The waiting thread owns the waiter, which stays until tsm_usc_wait has
- *             returned. One waiter stands for one completion: init, hand its address to whoever will
- *             complete it, wait. It may be completed before the wait begins, and by any thread, also
- *             by the waiting thread itself from inside its poll function.
+ *             returned. One waiter stands for one completion: init, hand its address to whoever
+ *             will complete it, wait. It may be completed before the wait begins, and by any
+ *             thread, also by the waiting thread itself from inside its poll function.
  */
 
 #ifndef TSM_USC_H_INCLUDED
@@ -111,7 +112,7 @@ static inline int tsm_usc_is_complete(tsm_usc_waiter_t *waiter)
 /* Count an event; 1 if it is the first, which has to wake. If not, hands off the waiter. */
 static inline int tsm_usc_take_(tsm_usc_waiter_t *waiter, uint32_t event)
 {
-    uint32_t before = tsm_fetch_add(&waiter->takers, event, TSM_ACQ_REL);
+    uint32_t before = tsm_fetch_add(&waiter->takers, event, TSM_RELEASE);
 
     assert((before & event) == 0 && "tsm_usc: completed twice");
     return before == 0;

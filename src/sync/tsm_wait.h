@@ -71,8 +71,10 @@ typedef struct tsm_wait_policy {
     int park;
 } tsm_wait_policy_t;
 
-/* For a word that only its waiters look at: may sleep. */
+/* For a word that only its waiters look at: may sleep. test/model defines it to sleep at once. */
+#ifndef TSM_WAIT_PARK
 #define TSM_WAIT_PARK ((tsm_wait_policy_t) {128, 16, 1})
+#endif
 /* For a word that is not ours to flag, or for waits that are known to be short: never sleeps. */
 #define TSM_WAIT_POLL ((tsm_wait_policy_t) {128, 0, 0})
 

@@ -68,13 +68,13 @@ static void test_try(void **state)
 static void test_exclusion(void **state)
 {
     (void) state;
-    unit_exclusion(&ops, unit_acquire_body, 90000);
+    unit_exclusion(&ops, unit_acquire_body, 200000);
 }
 
 static void test_exclusion_with_try(void **state)
 {
     (void) state;
-    unit_exclusion(&ops, unit_mixed_body, 60000);
+    unit_exclusion(&ops, unit_mixed_body, 120000);
 }
 
 static void test_come_and_go(void **state)
@@ -140,7 +140,7 @@ static void test_stopped_before_bell(void **state)
     for (int id = 0; id < 3; id++)
         add(&line, id);
     unit_wait_until(tsm_load(&lock.bell, TSM_ACQUIRE) == TSM_ADAPTIVE_PARKED);
-    tsm_fetch_add(&lock.word, TSM_ADAPTIVE_RELEASE - TSM_ADAPTIVE_HELD, TSM_RELEASE);
+    tsm_fetch_add(&lock.word, TSM_ADAPTIVE_LEAVE, TSM_RELEASE);
     for (int i = 0; i < 100; i++) {
         assert_int_equal(try(NULL), 0);
         assert_int_equal(word_state(), TSM_ADAPTIVE_CLAIMED | TSM_ADAPTIVE_ASLEEP);
@@ -220,14 +220,19 @@ static void test_bypass_is_bounded(void **state)
 
 /* A lock that nobody uses goes to a waiter without anybody's help: each thread holds it for long,
  * so that the others are all in the queue, and never comes back at once. */
+typedef struct slow {
+    long rounds;
+    long taken;
+} slow_t;
+
 static void slow_body(int id, void *arg)
 {
-    long *taken = arg;
+    slow_t *slow = arg;
 
     (void) id;
-    for (long i = unit_scaled(50); i > 0; i--) {
+    for (long i = 0; i < slow->rounds; i++) {
         acquire(NULL);
-        ++*taken;
+        slow->taken++;
         for (int k = 0; k < 20; k++)
             sched_yield();
         release(NULL);
@@ -240,9 +245,9 @@ static void test_idle_lock_is_taken(void **state)
 {
     (void) state;
     for (int n = 2; n <= 8; n *= 2) {
-        long taken = 0;
-        unit_team(n, slow_body, &taken);
-        assert_int_equal(taken, n * unit_scaled(50));
+        slow_t slow = { .rounds = unit_scaled(400) };
+        unit_team(n, slow_body, &slow);
+        assert_int_equal(slow.taken, n * slow.rounds);
     }
 }
 
@@ -276,15 +281,22 @@ static void test_last_user_frees(void **state)
     }
 }
 
-static void release_without_acquire(void)
+static void test_held_at_any_step(void **state)
 {
+    (void) state;
+    unit_held(&ops);
+}
+
+static void release_without_acquire(void *arg)
+{
+    (void) arg;
     release(NULL);
 }
 
 static void test_misuse(void **state)
 {
     (void) state;
-    unit_expect_abort(release_without_acquire);
+    unit_aborts(release_without_acquire, NULL);
 }
 
 int main(void)
@@ -301,6 +313,7 @@ int main(void)
         cmocka_unit_test_teardown(test_exclusion, check_free),
         cmocka_unit_test_teardown(test_exclusion_with_try, check_free),
         cmocka_unit_test_teardown(test_come_and_go, check_free),
+        cmocka_unit_test_teardown(test_held_at_any_step, check_free),
         cmocka_unit_test(test_misuse),
     };
     return cmocka_run_group_tests_name("adaptive", tests, NULL, NULL);

@@ -6,6 +6,7 @@
 /* CC-Synch: operations handed over exclude each other, none is lost or doubled, nodes wander. */
 
 #include "unit.h"
+#include "unit_perturb.h"
 
 #include <sched.h>
 #include <signal.h>
@@ -78,7 +79,7 @@ static void body(int id, void *arg)
     free(tsm_cc_synch_detach(&handle));
 }
 
-static void run(int n, uint32_t max_combine, long rounds, long batches)
+static void run_once(int n, uint32_t max_combine, long rounds, long batches)
 {
     static shared_t shared;
 
@@ -95,12 +96,21 @@ static void run(int n, uint32_t max_combine, long rounds, long batches)
     free(tsm_cc_synch_destroy(&shared.cc));
 }
 
+/* At full speed, and with many interruptions. */
+static void run(int n, uint32_t max_combine, long rounds, long batches)
+{
+    run_once(n, max_combine, rounds, batches);
+    unit_perturb_one_in = 20;
+    run_once(n, max_combine, rounds / 4 + 1, batches);
+    unit_perturb_one_in = 0;
+}
+
 static void test_operations(void **state)
 {
     (void) state;
     for (size_t s = 0; s < UNIT_TEAM_SIZES; s++) {
         int n = unit_team_sizes[s];
-        run(n, TSM_CC_SYNCH_MAX_COMBINE, unit_scaled(n < 8 ? 60000 : 30000) / n + 1, 1);
+        run(n, TSM_CC_SYNCH_MAX_COMBINE, unit_scaled(n < 8 ? 120000 : 80000) / n + 1, 1);
     }
 }
 

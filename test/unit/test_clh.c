@@ -75,13 +75,13 @@ static void test_try(void **state)
 static void test_exclusion(void **state)
 {
     (void) state;
-    unit_exclusion(&ops, unit_acquire_body, 60000);
+    unit_exclusion(&ops, unit_acquire_body, 90000);
 }
 
 static void test_exclusion_with_try(void **state)
 {
     (void) state;
-    unit_exclusion(&ops, unit_mixed_body, 60000);
+    unit_exclusion(&ops, unit_mixed_body, 90000);
 }
 
 static void test_come_and_go(void **state)
@@ -202,27 +202,37 @@ static void test_stopped_in_try(void **state)
     tsm_clh_release(&l, &x);
 }
 
-static void release_without_acquire(void)
+static void test_held_at_any_step(void **state)
 {
+    (void) state;
+    unit_held(&ops);
+}
+
+static void release_without_acquire(void *arg)
+{
+    (void) arg;
     release(begin(0));
 }
 
-static void acquire_twice(void)
+static void acquire_twice(void *arg)
 {
+    (void) arg;
     void *thread = begin(0);
 
     acquire(thread);
     acquire(thread);
 }
 
-static void destroy_held(void)
+static void destroy_held(void *arg)
 {
+    (void) arg;
     acquire(begin(0));
     tsm_clh_destroy(&lock);
 }
 
-static void end_held(void)
+static void end_held(void *arg)
 {
+    (void) arg;
     void *thread = begin(0);
 
     acquire(thread);
@@ -232,10 +242,10 @@ static void end_held(void)
 static void test_misuse(void **state)
 {
     (void) state;
-    unit_expect_abort(release_without_acquire);
-    unit_expect_abort(acquire_twice);
-    unit_expect_abort(destroy_held);
-    unit_expect_abort(end_held);
+    unit_aborts(release_without_acquire, NULL);
+    unit_aborts(acquire_twice, NULL);
+    unit_aborts(destroy_held, NULL);
+    unit_aborts(end_held, NULL);
 }
 
 int main(void)
@@ -249,6 +259,7 @@ int main(void)
         cmocka_unit_test(test_exclusion),
         cmocka_unit_test(test_exclusion_with_try),
         cmocka_unit_test(test_come_and_go),
+        cmocka_unit_test(test_held_at_any_step),
         cmocka_unit_test(test_misuse),
     };
     return cmocka_run_group_tests_name("clh", tests, setup, teardown);

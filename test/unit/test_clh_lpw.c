@@ -169,15 +169,15 @@ static void test_try(void **state)
 static void test_exclusion(void **state)
 {
     (void) state;
-    unit_exclusion(&high, unit_acquire_body, 15000);
-    unit_exclusion(&low, unit_acquire_body, 15000);
-    unit_exclusion(&both, unit_acquire_body, 30000);
+    unit_exclusion(&high, unit_acquire_body, 40000);
+    unit_exclusion(&low, unit_acquire_body, 40000);
+    unit_exclusion(&both, unit_acquire_body, 90000);
 }
 
 static void test_exclusion_with_try(void **state)
 {
     (void) state;
-    unit_exclusion(&both, unit_mixed_body, 30000);
+    unit_exclusion(&both, unit_mixed_body, 90000);
 }
 
 static void test_come_and_go(void **state)
@@ -406,29 +406,40 @@ static void test_stopped_in_release(void **state)
     end(other);
 }
 
-static void release_without_acquire(void)
+static void test_held_at_any_step(void **state)
 {
+    (void) state;
+    unit_held(&high);
+    unit_held(&both);
+}
+
+static void release_without_acquire(void *arg)
+{
+    (void) arg;
     release(begin(0));
 }
 
-static void release_low_for_high(void)
+static void release_low_for_high(void *arg)
 {
+    (void) arg;
     void *thread = begin(0);
 
     acquire(thread);
     release_low(thread);
 }
 
-static void release_high_for_low(void)
+static void release_high_for_low(void *arg)
 {
+    (void) arg;
     void *thread = begin(0);
 
     acquire_low(thread);
     release(thread);
 }
 
-static void acquire_twice(void)
+static void acquire_twice(void *arg)
 {
+    (void) arg;
     void *thread = begin(0);
 
     acquire_low(thread);
@@ -438,10 +449,10 @@ static void acquire_twice(void)
 static void test_misuse(void **state)
 {
     (void) state;
-    unit_expect_abort(release_without_acquire);
-    unit_expect_abort(release_low_for_high);
-    unit_expect_abort(release_high_for_low);
-    unit_expect_abort(acquire_twice);
+    unit_aborts(release_without_acquire, NULL);
+    unit_aborts(release_low_for_high, NULL);
+    unit_aborts(release_high_for_low, NULL);
+    unit_aborts(acquire_twice, NULL);
 }
 
 int main(void)
@@ -457,6 +468,7 @@ int main(void)
         cmocka_unit_test(test_exclusion),
         cmocka_unit_test(test_exclusion_with_try),
         cmocka_unit_test(test_come_and_go),
+        cmocka_unit_test(test_held_at_any_step),
         cmocka_unit_test(test_misuse),
     };
     return cmocka_run_group_tests_name("clh_lpw", tests, setup, teardown);

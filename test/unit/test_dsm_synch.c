@@ -3,9 +3,10 @@
  *     See COPYRIGHT in top-level directory
  */
 
-/* DSM-Synch: operations handed over and acquisitions exclude each other, none is lost or doubled. */
+/* DSM-Synch: operations and acquisitions exclude each other, none is lost or doubled. */
 
 #include "unit.h"
+#include "unit_perturb.h"
 
 #include <sched.h>
 #include <signal.h>
@@ -88,7 +89,7 @@ static void body(int id, void *arg)
     tsm_dsm_synch_release(&shared->dsm, &node[0]);
 }
 
-static void run(int n, uint32_t max_combine, int acquisitions, long total)
+static void run_once(int n, uint32_t max_combine, int acquisitions, long total)
 {
     static shared_t shared;
 
@@ -105,18 +106,27 @@ static void run(int n, uint32_t max_combine, int acquisitions, long total)
     assert_null(tsm_load(&shared.dsm.tail, TSM_RELAXED));
 }
 
+/* At full speed, and with many interruptions. */
+static void run(int n, uint32_t max_combine, int acquisitions, long total)
+{
+    run_once(n, max_combine, acquisitions, total);
+    unit_perturb_one_in = 20;
+    run_once(n, max_combine, acquisitions, total / 4);
+    unit_perturb_one_in = 0;
+}
+
 static void test_operations(void **state)
 {
     (void) state;
     for (size_t s = 0; s < UNIT_TEAM_SIZES; s++)
-        run(unit_team_sizes[s], TSM_DSM_SYNCH_MAX_COMBINE, 0, unit_team_sizes[s] < 8 ? 40000 : 20000);
+        run(unit_team_sizes[s], TSM_DSM_SYNCH_MAX_COMBINE, 0, s < 3 ? 40000 : 20000);
 }
 
 static void test_operations_and_acquisitions(void **state)
 {
     (void) state;
     for (size_t s = 0; s < UNIT_TEAM_SIZES; s++)
-        run(unit_team_sizes[s], TSM_DSM_SYNCH_MAX_COMBINE, 3, unit_team_sizes[s] < 8 ? 40000 : 15000);
+        run(unit_team_sizes[s], TSM_DSM_SYNCH_MAX_COMBINE, 3, s < 3 ? 40000 : 15000);
 }
 
 static void test_acquisitions_only(void **state)

@@ -6,6 +6,7 @@
 /* H-Synch: operations of all clusters exclude each other, none is lost or doubled. */
 
 #include "unit.h"
+#include "unit_perturb.h"
 
 #include <sched.h>
 #include <signal.h>
@@ -107,7 +108,7 @@ static void body(int id, void *arg)
     free(tsm_h_synch_detach(&handle));
 }
 
-static void run(int n, uint32_t count, uint32_t max_combine, long rounds, long batches)
+static void run_once(int n, uint32_t count, uint32_t max_combine, long rounds, long batches)
 {
     setup(count, max_combine);
     shared.rounds = rounds;
@@ -119,6 +120,15 @@ static void run(int n, uint32_t count, uint32_t max_combine, long rounds, long b
     for (int i = 0; i < n; i++)
         assert_int_equal(shared.seen[i], rounds * batches);
     teardown();
+}
+
+/* At full speed, and with many interruptions. */
+static void run(int n, uint32_t count, uint32_t max_combine, long rounds, long batches)
+{
+    run_once(n, count, max_combine, rounds, batches);
+    unit_perturb_one_in = 20;
+    run_once(n, count, max_combine, rounds / 4 + 1, batches);
+    unit_perturb_one_in = 0;
 }
 
 static void test_operations(void **state)

@@ -136,7 +136,7 @@ static void exclusion(unit_body_t body)
     for (size_t s = 0; s < SHAPES; s++) {
         for (uint32_t threshold = 0; threshold < 12; threshold += 5) {
             init(&shapes[s], threshold);
-            unit_exclusion(&ops, body, 3600);
+            unit_exclusion(&ops, body, 9000);
             check_free();
         }
     }
@@ -302,32 +302,45 @@ static void test_topology_of_others(void **state)
 }
 #endif
 
-static void no_level(void)
+static void test_held_at_any_step(void **state)
 {
+    (void) state;
+    init(&shapes[4], 3);
+    unit_held(&ops);
+    check_free();
+}
+
+static void no_level(void *arg)
+{
+    (void) arg;
     init(&(shape_t) { 0, { 1 } }, 1);
 }
 
-static void two_roots(void)
+static void two_roots(void *arg)
 {
+    (void) arg;
     init(&(shape_t) { 2, { 2, 4 } }, 1);
 }
 
-static void no_such_leaf(void)
+static void no_such_leaf(void *arg)
 {
+    (void) arg;
     tsm_hmcs_node_t node = TSM_HMCS_NODE_INITIALIZER;
 
     init(&shapes[1], 1);
     tsm_hmcs_acquire(&lock, &node, 2);
 }
 
-static void release_without_acquire(void)
+static void release_without_acquire(void *arg)
 {
+    (void) arg;
     init(&shapes[1], 1);
     release(begin(0));
 }
 
-static void acquire_twice(void)
+static void acquire_twice(void *arg)
 {
+    (void) arg;
     init(&shapes[1], 1);
     void *thread = begin(0);
     acquire(thread);
@@ -337,11 +350,11 @@ static void acquire_twice(void)
 static void test_misuse(void **state)
 {
     (void) state;
-    unit_expect_abort(no_level);
-    unit_expect_abort(two_roots);
-    unit_expect_abort(no_such_leaf);
-    unit_expect_abort(release_without_acquire);
-    unit_expect_abort(acquire_twice);
+    unit_aborts(no_level, NULL);
+    unit_aborts(two_roots, NULL);
+    unit_aborts(no_such_leaf, NULL);
+    unit_aborts(release_without_acquire, NULL);
+    unit_aborts(acquire_twice, NULL);
 }
 
 int main(void)
@@ -355,6 +368,7 @@ int main(void)
         cmocka_unit_test(test_exclusion),
         cmocka_unit_test(test_exclusion_with_try),
         cmocka_unit_test(test_come_and_go),
+        cmocka_unit_test(test_held_at_any_step),
         cmocka_unit_test(test_topology),
 #if !TSM_HAVE_HWLOC
         cmocka_unit_test(test_topology_of_others),

@@ -248,6 +248,62 @@ static void test_registered_early(void **state)
     work_check(3);
 }
 
+typedef struct late {
+    tsm_hybcomb_node_t *node;
+    tsm_hybcomb_member_t *member;
+    request_t request;
+    uint64_t result;
+} late_t;
+
+static void *late_main(void *arg)
+{
+    late_t *late = arg;
+
+    late->result = tsm_hybcomb_ask_(late->node, late->member, bump, &late->request);
+    return NULL;
+}
+
+/* A thread read `last` long ago. Its node has been taken over and is just being opened, but not yet
+ * registered: it has a place there and is served. */
+static void test_place_before_registration(void **state)
+{
+    tsm_hybcomb_member_t *member[2];
+    request_t request = { -1 };
+    tsm_hybcomb_node_t *prev;
+    pthread_t thread;
+    late_t late;
+
+    (void) state;
+    work_init(3, 8, 1);
+    late.member = tsm_hybcomb_register(&work.comb);
+    for (int i = 0; i < 2; i++)
+        member[i] = tsm_hybcomb_register(&work.comb);
+    tsm_hybcomb_apply(&work.comb, member[0], bump, &request);
+    late.node = tsm_load(&work.comb.last, TSM_RELAXED);
+    tsm_hybcomb_apply(&work.comb, member[1], bump, &request);
+    assert_ptr_equal(member[1]->node, late.node);
+    assert_int_equal(tsm_hybcomb_place_(&work.comb, late.node), 0);
+
+    /* tsm_hybcomb_open_, step by step */
+    tsm_store(&late.node->done, TSM_HYBCOMB_WAITING, TSM_RELAXED);
+    late.node->owner = member[1];
+    tsm_store(&late.node->n_ops, 0, TSM_RELEASE);
+    assert_int_equal(tsm_hybcomb_place_(&work.comb, late.node), 1);
+    assert_int_equal(pthread_create(&thread, NULL, late_main, &late), 0);
+    prev = tsm_swap(&work.comb.last, late.node, TSM_ACQ_REL);
+    assert_int_equal(tsm_load(&prev->done, TSM_ACQUIRE), TSM_HYBCOMB_DONE);
+    tsm_hybcomb_serve_all_(&work.comb, member[1]);
+    member[1]->node = prev;
+    tsm_wake_word(&late.node->done, TSM_HYBCOMB_DONE, TSM_HYBCOMB_PARKED);
+
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_int_equal(late.result, ~(uint64_t) 2);
+    for (int i = 0; i < 2; i++)
+        tsm_hybcomb_unregister(&work.comb, member[i]);
+    tsm_hybcomb_unregister(&work.comb, late.member);
+    work_check(3);
+}
+
 /* While a combiner is stuck and others wait, a member leaves and another one gets its id. */
 static void test_leaving_while_others_wait(void **state)
 {
@@ -387,6 +443,7 @@ int main(void)
         cmocka_unit_test(test_ids),
         cmocka_unit_test(test_place_without_message),
         cmocka_unit_test(test_registered_early),
+        cmocka_unit_test(test_place_before_registration),
         cmocka_unit_test(test_leaving_while_others_wait),
         cmocka_unit_test(test_full_mailbox),
         cmocka_unit_test(test_no_loss_no_double),

@@ -206,7 +206,7 @@ static void test_traffic(void **state)
     for (uint32_t capacity = 1; capacity <= SLOTS; capacity *= 8) {
         for (size_t s = 0; s < UNIT_TEAM_SIZES; s++) {
             int n = unit_team_sizes[s] < UNIT_TEAM_MAX ? unit_team_sizes[s] : UNIT_TEAM_MAX - 1;
-            traffic_init(n, capacity, unit_scaled(n < 8 ? 60000 : 20000) / n);
+            traffic_init(n, capacity, unit_scaled(n < 8 ? 40000 : 15000) / n);
             unit_team(n + 1, traffic_body, NULL);
             traffic_check();
         }

@@ -121,7 +121,7 @@ static void test_no_loss_no_double(void **state)
     for (uint32_t capacity = 1; capacity <= SLOTS; capacity *= SLOTS) {
         for (size_t s = 0; s < UNIT_TEAM_SIZES; s++) {
             int n = unit_team_sizes[s];
-            work_init(capacity, (uint32_t) n, unit_scaled(n < 8 ? 20000 : 10000) / n);
+            work_init(capacity, (uint32_t) n, unit_scaled(n < 8 ? 10000 : 5000) / n);
             team(n);
             work_check(n * work.rounds);
         }
@@ -160,39 +160,35 @@ static void test_held_thread(void **state)
     }
 }
 
+/* Each stop ends one run, so there are as many runs as stops. */
 static void *stopper_main(void *arg)
 {
-    TSM_ATOMIC(int) *finished = arg;
-    long stops = 0;
-
-    while (!tsm_load(finished, TSM_ACQUIRE) || stops == 0) {
+    (void) arg;
+    for (long i = 0; i <= work.rounds; i++)
         server_join(server_start());
-        stops++;
-    }
     return NULL;
 }
 
 static void stops_body(int id, void *arg)
 {
-    if (id > 0)
+    if (id > 0) {
         client_body(id, arg);
-    else
+    } else {
         for (long i = 0; i < work.rounds; i++)
             tsm_mp_server_stop(&work.server);
+    }
 }
 
 /* The server is stopped all the time and started again by a new thread: calls are only delayed. */
 static void test_stop_and_start(void **state)
 {
     const int n = 4;
-    TSM_ATOMIC(int) finished = 0;
     pthread_t stopper;
 
     (void) state;
     work_init(8, (uint32_t) n, unit_scaled(600));
-    assert_int_equal(pthread_create(&stopper, NULL, stopper_main, &finished), 0);
+    assert_int_equal(pthread_create(&stopper, NULL, stopper_main, NULL), 0);
     unit_team(n, stops_body, NULL);
-    tsm_store(&finished, 1, TSM_RELEASE);
     tsm_mp_server_stop(&work.server);
     server_join(stopper);
     work_check((n - 1) * work.rounds);
@@ -262,6 +258,40 @@ static void test_leaving_while_others_wait(void **state)
     tsm_mp_server_stop(&work.server);
     server_join(server);
     work_check(5);
+}
+
+/* Three servers that take turns until the clients have finished. They tell each other whose turn it
+ * is by relaxed accesses only, so the role must hand over what the servers share. */
+static TSM_ATOMIC(long) whose_turn, finished;
+
+static void turns_body(int id, void *arg)
+{
+    if (id >= 3) {
+        client_body(id, arg);
+        tsm_fetch_add(&finished, 1, TSM_RELAXED);
+        return;
+    }
+    for (long i = id;; i += 3) {
+        long now;
+        while ((now = tsm_load(&whose_turn, TSM_RELAXED)) != i) {
+            if (now < 0)
+                return;
+            sched_yield();
+        }
+        tsm_mp_server_poll(&work.server, 2);
+        tsm_store(&whose_turn, tsm_load(&finished, TSM_RELAXED) == 2 ? -1 : i + 1, TSM_RELAXED);
+    }
+}
+
+static void test_servers_take_turns(void **state)
+{
+    (void) state;
+    work_init(4, 2, unit_scaled(2000));
+    tsm_store(&whose_turn, 0, TSM_RELAXED);
+    tsm_store(&finished, 0, TSM_RELAXED);
+    unit_team(5, turns_body, NULL);
+    work.served = (uint64_t) work.first;
+    work_check(2 * work.rounds);
 }
 
 static void send_by_hand(tsm_mp_client_t *client, tsm_delegate_fn_t fn, void *arg)
@@ -367,6 +397,7 @@ int main(void)
         cmocka_unit_test(test_poll),
         cmocka_unit_test(test_leaving_while_others_wait),
         cmocka_unit_test(test_stop_and_start),
+        cmocka_unit_test(test_servers_take_turns),
         cmocka_unit_test(test_no_loss_no_double),
         cmocka_unit_test(test_come_and_go),
         cmocka_unit_test(test_held_thread),

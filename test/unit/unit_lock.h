@@ -3,21 +3,18 @@
  *     See COPYRIGHT in top-level directory
  */
 
-/* What the tests of single locks share: mutual exclusion, order, threads that come and go, misuse.
- * A test gives its lock as a unit_lock_t over static variables of its own. */
+/* What the tests of single locks share: mutual exclusion, order, threads that come and go, threads
+ * that are held between two steps. A test gives its lock as a unit_lock_t over static variables of
+ * its own. Include this file before the lock. */
 
 #ifndef UNIT_LOCK_H_INCLUDED
 #define UNIT_LOCK_H_INCLUDED
 
 #include "unit.h"
+#include "unit_fault.h"
 
 #include <sched.h>
-#include <signal.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include "tsm_atomic.h"
 
 typedef struct unit_lock {
     void *(*begin)(int id);             /* what a thread needs of its own, in memory of its own */
@@ -189,21 +186,38 @@ static inline void unit_line_end(unit_line_t *line)
             sched_yield(); \
     } while (0)
 
-/* misuse() must end the program in an assertion. */
-static inline void unit_expect_abort(void (*misuse)(void))
+/* Thread 0 is held before its rounds-th atomic access, wherever that is, the others go on. */
+static inline void unit_held_body(int id, void *arg)
 {
-    int status;
-    pid_t child = fork();
+    unit_guarded_t *g = arg;
+    void *thread = g->lock->begin(id);
 
-    assert_true(child >= 0);
-    if (child == 0) {
-        signal(SIGABRT, SIG_DFL);       /* cmocka and the sanitizers catch it */
-        close(STDERR_FILENO);
-        misuse();
-        _exit(0);
+    if (id == 0)
+        unit_hold_in = g->rounds;
+    for (int i = 0; i < 12; i++) {
+        if (i % 3 == 0) {
+            while (!g->lock->try(thread))
+                sched_yield();
+        } else {
+            g->lock->acquire(thread);
+        }
+        unit_bump(g);
+        g->lock->release(thread);
     }
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+    g->lock->end(thread);
+}
+
+static inline void unit_held(const unit_lock_t *lock)
+{
+    const int n = 4;
+
+    for (long step = 1; step <= 60; step++) {
+        unit_guarded_t g = { .lock = lock, .rounds = step };
+        unit_team(n, unit_held_body, &g);
+        assert_int_equal(g.broken, 0);
+        assert_int_equal(g.first, 12 * n);
+        assert_int_equal(g.second, 12 * n);
+    }
 }
 
 #endif /* UNIT_LOCK_H_INCLUDED */

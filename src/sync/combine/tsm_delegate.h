@@ -6,16 +6,16 @@
 /*
  * What:       what HYBCOMB, MP-SERVER and SHM-SERVER share: the type of a delegated operation, the
  *             ids of clients that come and go, and who the server is at the moment.
- * Source:     thesis on communication and synchronization on manycore processors, sections 6.1.3 and
- *             7.1.1, where the threads and their ids are fixed; registration is ours.
- * Invariants: (1) bit i of `taken` is set exactly while id i is somebody's. (2) `who` of a role is 0
- *             exactly while nobody has it, else the thread that has it.
+ * Source:     thesis on communication and synchronization on manycore processors, sections 6.1.3
+ *             and 7.1.1, where the threads and their ids are fixed; registration is ours.
+ * Invariants: (1) bit i of `taken` is set exactly while id i is somebody's. (2) `who` of a role is
+ *             0 exactly while nobody has it, else the thread that has it.
  * Progress:   taking an id is lock-free, giving it back wait-free; entering and leaving a role are
  *             wait-free.
  *
  *   release                          acquire
- *   tsm_ids_give: RMW of the bits    tsm_ids_take: CAS that sets the bit again (what the former owner
- *                                    left at its place)
+ *   tsm_ids_give: RMW of the bits    tsm_ids_take: CAS that sets the bit again (what the former
+ *                                    owner left at its place)
  *   tsm_role_leave: store of 0       tsm_role_enter: swap (what the former server left)
  *
  * Threads:    any number may try; at most `count`, itself at most TSM_IDS_MAX, have an id at once.
@@ -33,6 +33,12 @@
 /* An operation: runs on whatever thread serves, alone among all operations of its instance. It must
  * not wait for another operation of the same instance. */
 typedef uint64_t (*tsm_delegate_fn_t)(void *arg);
+
+/* Execute an operation whose function and argument came as the words of a message. */
+static inline uint64_t tsm_delegate_do(uint64_t fn, uint64_t arg)
+{
+    return ((tsm_delegate_fn_t) (uintptr_t) fn)((void *) (uintptr_t) arg);
+}
 
 /* Most ids of one set. */
 #define TSM_IDS_MAX   1024

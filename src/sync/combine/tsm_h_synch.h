@@ -4,18 +4,19 @@
  */
 
 /*
- * What:       H-Synch combining for machines whose processors form clusters (NUMA nodes, sockets): one
- *             CC-Synch queue for each cluster, and one lock that the clusters' combiners take.
+ * What:       H-Synch combining for machines whose processors form clusters (NUMA nodes,
+ *             sockets): one CC-Synch queue for each cluster, and one lock that the clusters'
+ *             combiners take.
  * Source:     Fatourou and Kallimanis, "Revisiting the Combining Synchronization Technique",
  *             PPoPP 2012 (H-Synch). The paper's central lock is a CLH lock; here it is the MCS
  *             lock, whose node can live on the combiner's stack, so that nothing has to wander
  *             between clusters.
- * Invariants: those of tsm_cc_synch.h for each cluster, and: operations are executed by the holder of the
- *             central lock only; only a cluster's combiner asks for it, so at most one thread of each
- *             cluster stands in its queue.
+ * Invariants: those of tsm_cc_synch.h for each cluster, and: operations are executed by the
+ *             holder of the central lock only; only a cluster's combiner asks for it, so at most
+ *             one thread of each cluster stands in its queue.
  * Progress:   blocking. FIFO in each cluster; clusters take turns, each at most max_combine
- *             operations. The central lock is released before the duty is passed on in the cluster, so
- *             that a waiting cluster comes first.
+ *             operations. The central lock is released before the duty is passed on in the
+ *             cluster, so that a waiting cluster comes first.
  *
  *   release                              acquire
  *   tsm_mcs_release of the central lock  tsm_mcs_acquire of it (all that was protected so far)

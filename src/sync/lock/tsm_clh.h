@@ -84,7 +84,7 @@ static inline void tsm_clh_init(tsm_clh_t *lock, tsm_clh_node_t *node)
  * not the one that it was given. One thread, after all others are done. */
 static inline tsm_clh_node_t *tsm_clh_destroy(tsm_clh_t *lock)
 {
-    uintptr_t tail = tsm_load(&lock->tail, TSM_ACQUIRE);
+    uintptr_t tail = tsm_load(&lock->tail, TSM_RELAXED);
 
     assert((tail & TSM_CLH_FREE) && "tsm_clh_destroy: the lock is held");
     return (tsm_clh_node_t *) (tail & ~TSM_CLH_FREE);

@@ -19,8 +19,8 @@
  *             above; it is 0 whenever the domain is free. (4) The `node` of a domain is in its
  *             parent's queue only while the domain is held. (5) The lock is held by the thread that
  *             holds the root, directly or as inherited by (3).
- * Progress:   acquire is blocking and FIFO inside a leaf. An entry of the queue of a domain that has
- *             k levels below it stands for at most (threshold + 1)^k critical sections, so who is
+ * Progress:   acquire is blocking and FIFO inside a leaf. An entry in the queue of a domain with k
+ *             levels below it stands for at most (threshold + 1)^k critical sections, so who is
  *             queued does not starve. Try is bounded: one MCS try of the root. Release waits only
  *             as MCS does, for a successor that stands between its swap and its link, at each level
  *             that it gives up.

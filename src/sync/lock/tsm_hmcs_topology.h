@@ -25,7 +25,6 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "../tsm_topology.h"
 #include "tsm_hmcs.h"
 
 #ifndef TSM_HAVE_HWLOC
@@ -185,7 +184,7 @@ static inline int tsm_hmcs_init_topology(tsm_hmcs_t *lock, uint32_t depth, uint3
  * done. */
 static inline void tsm_hmcs_destroy_topology(tsm_hmcs_t *lock)
 {
-    assert(tsm_load(&lock->root->mcs.tail, TSM_ACQUIRE) == NULL &&
+    assert(tsm_load(&lock->root->mcs.tail, TSM_RELAXED) == NULL &&
            "tsm_hmcs_destroy_topology: the lock is held");
     free((void *) lock->leaf_of_cpu);
     free(lock->root);

@@ -12,9 +12,9 @@
  *             it holds or awaits, so they do, in any order of release. The messages go through
  *             tsm_mailbox.h.
  * Invariants: (1) last is NULL exactly when the lock is free, else the node of the newest request.
- *             (2) A request gets at most two messages: one from its successor, who names itself, and
- *             one from its predecessor, who grants; so two slots suffice and no send ever waits.
- *             (3) When release returns, the node's mailbox is empty and nobody sends to it.
+ *             (2) A request gets at most two messages: one from its successor, who names itself,
+ *             and one from its predecessor, who grants; so two slots suffice and no send ever
+ *             waits. (3) When release returns, the node's mailbox is empty and nobody sends to it.
  *             (4) node->next is the successor if its message was received ahead of the grant.
  * Progress:   acquire is blocking and strictly FIFO in the order of the swaps of last. Try is
  *             bounded: one load, one compare-and-swap. Release waits only while a successor stands
@@ -31,10 +31,10 @@
  *   The order of the messages is that of tsm_mailbox.h.
  *
  * Threads:    any number; they may come and go. The caller owns the node: made once with
- *             tsm_hyblock_node_init, then used for one lock at a time, by any thread; untouched from
- *             acquire (or successful try) until release returns, then free for any use. Align nodes
- *             to TSM_CACHELINE for speed. With many more threads than processors each hand-over may
- *             cost a wake-up.
+ *             tsm_hyblock_node_init, then used for one lock at a time, by any thread; untouched
+ *             from acquire (or successful try) until release returns, then free for any use. Align
+ *             nodes to TSM_CACHELINE for speed. With many more threads than processors each
+ *             hand-over may cost a wake-up.
  */
 
 #ifndef TSM_HYBLOCK_H_INCLUDED
@@ -51,7 +51,7 @@ typedef struct tsm_hyblock_node {
     tsm_mailbox_t box;
     struct tsm_hyblock_node *next;
     struct tsm_hyblock *lock;                           /* held or awaited with this node */
-    char pad[TSM_CACHELINE];
+    char pad[TSM_CACHELINE - sizeof(uint64_t) - 2 * sizeof(void *)];
     tsm_mailbox_slot_t slot[2];
 } tsm_hyblock_node_t;
 

@@ -4,13 +4,13 @@
  */
 
 /*
- * What:       a mailbox: bounded FIFO queue of small messages, many senders, one receiver, one cache
- *             line for each message. It stands in for the message hardware that the delegation
- *             algorithms of the thesis are written for.
- * Source:     thesis on communication and synchronization on manycore processors, section 6.2.1 (what
- *             the hardware queue of the TILE-Gx does) and 6.3 (a full queue delays the sender and
- *             nothing is dropped). The ring with a round number in each slot is D. Vyukov's bounded
- *             queue; the receiver parking on the very slot that it waits for is ours.
+ * What:       a mailbox: bounded FIFO queue of small messages, many senders, one receiver, one
+ *             cache line for each message. It stands in for the message hardware that the
+ *             delegation algorithms of the thesis are written for.
+ * Source:     thesis on communication and synchronization on manycore processors, section 6.2.1
+ *             (what the hardware queue of the TILE-Gx does) and 6.3 (a full queue delays the sender
+ *             and nothing is dropped). The ring with a round number in each slot is D. Vyukov's
+ *             bounded queue; the receiver parking on the very slot that it waits for is ours.
  * Invariants: (1) ticket t belongs to slot t modulo the capacity and to round t / capacity.
  *             (2) A slot's state is its round and one of EMPTY, PARKED, FULL. Only the owner of the
  *             ticket turns EMPTY or PARKED into FULL; only the receiver turns EMPTY into PARKED
@@ -30,11 +30,11 @@
  *   tail only hands out tickets, so its accesses are relaxed. A send that happens before another
  *   one still gets the lower ticket, because both modify the same word.
  *
- * Threads:    any number of senders, which may come and go; one receiver at a time, which may change
- *             if a release-acquire edge lies between. Fewer than 2^29 rounds' worth of blocked
- *             senders. A sender touches the mailbox last with the swap to FULL: whoever receives the
- *             message may free the mailbox if no other message is on its way. Blocked senders share
- *             slots, so they yield but do not park.
+ * Threads:    any number of senders, which may come and go; one receiver at a time, which may
+ *             change if a release-acquire edge lies between. Fewer than 2^29 rounds' worth of
+ *             blocked senders. A sender touches the mailbox last with the swap to FULL: whoever
+ *             receives the message may free the mailbox if no other message is on its way. Blocked
+ *             senders share slots, so they yield but do not park.
  */
 
 #ifndef TSM_MAILBOX_H_INCLUDED
@@ -155,8 +155,8 @@ static inline void tsm_mailbox_send(tsm_mailbox_t *box, const uint64_t *words, u
     tsm_mailbox_put_(box, ticket, words, n);
 }
 
-/* As tsm_mailbox_send, but returns 0 instead of waiting: the mailbox was full, or another sender was
- * faster; else 1. Any thread; bounded: two loads, one compare-and-swap. */
+/* As tsm_mailbox_send, but returns 0 instead of waiting: the mailbox was full, or another sender
+ * was faster; else 1. Any thread; bounded: two loads, one compare-and-swap. */
 static inline int tsm_mailbox_try_send(tsm_mailbox_t *box, const uint64_t *words, uint32_t n)
 {
     uint64_t ticket = tsm_load(&box->tail, TSM_RELAXED);

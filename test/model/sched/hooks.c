@@ -206,44 +206,6 @@ void __tsan_atomic_signal_fence(int order)
     (void) order;
 }
 
-/* ---- thread-local variables: compiled with -femulated-tls, since all threads share one ---- */
-
-typedef struct emulated {
-    size_t size;
-    size_t align;
-    void *unused;
-    const void *initial;
-} emulated_t;
-
-void *__emutls_get_address(emulated_t *variable);
-void __emutls_register_common(emulated_t *variable, size_t size, size_t align, void *initial);
-
-void *__emutls_get_address(emulated_t *variable)
-{
-    int i = 0;
-
-    while (i < MODEL_TLS && model->self->tls[i].key && model->self->tls[i].key != variable)
-        i++;
-    if (i == MODEL_TLS)
-        model_fail("limit", "too many thread-local variables");
-    if (!model->self->tls[i].key) {
-        void *p = model_alloc(variable->size, variable->align);
-        if (variable->initial)
-            memcpy(p, variable->initial, variable->size);
-        model->self->tls[i].key = variable;
-        model->self->tls[i].memory = p;
-    }
-    return model->self->tls[i].memory;
-}
-
-void __emutls_register_common(emulated_t *variable, size_t size, size_t align, void *initial)
-{
-    variable->size = variable->size > size ? variable->size : size;
-    variable->align = variable->align > align ? variable->align : align;
-    if (initial)
-        variable->initial = initial;
-}
-
 /* ---- threads ---- */
 
 int __wrap_pthread_create(pthread_t *id, const pthread_attr_t *attr, void *(*body)(void *),
@@ -272,6 +234,7 @@ int __wrap_pthread_join(pthread_t id, void **result)
     while (t->state != THREAD_DONE)
         model_block(t, "joins");
     view_join(&model->self->now, &t->now);
+    memory_acquired();
     if (result)
         *result = t->result;
     return 0;
@@ -288,12 +251,17 @@ int __wrap_sched_yield(void)
     return 0;
 }
 
-/* One processor: spinning would only make runs longer. */
+/* Processors that a client sees, unless it defines this, too. With one, nobody spins, which would
+ * only make runs longer. */
+extern int model_cpus;
+int model_cpus __attribute__((weak)) = 1;
+
 int __wrap_sched_getaffinity(pid_t pid, size_t size, cpu_set_t *set)
 {
     (void) pid;
     CPU_ZERO_S(size, set);
-    CPU_SET_S(0, size, set);
+    for (int i = 0; i < model_cpus; i++)
+        CPU_SET_S((size_t) i, size, set);
     return 0;
 }
 
@@ -399,6 +367,7 @@ static void mutex_take(mutex_t *m)
 {
     m->owner = model->self;
     view_join(&model->self->now, &m->released);
+    memory_acquired();
 }
 
 int __wrap_pthread_mutex_init(pthread_mutex_t *mutex, const pthread_mutexattr_t *attr)

@@ -308,14 +308,34 @@ static int index_of(const location_t *l)
     return (int) (l - model->memory->location);
 }
 
-/* The oldest message that the thread may still read with this order. */
-static int oldest(const location_t *l, int order)
+const stamp_t *memory_order_now(void)
+{
+    return model->memory->ordered.at;
+}
+
+void memory_acquired(void)
+{
+    memcpy(model->self->early, memory_order_now(),
+           sizeof(stamp_t) * (size_t) model->memory->locations);
+}
+
+static void order_loads(int order)
+{
+    if (acquires(order))
+        memory_acquired();
+}
+
+/* The oldest message that the thread may still read with this order; load: and does not write. */
+static int oldest(const location_t *l, int order, int load)
 {
     stamp_t least = model->self->now.at[index_of(l)];
     int i = l->count == MODEL_HISTORY;  /* the first one may be about to be forgotten */
 
-    if (order == memory_order_seq_cst && model->memory->ordered.at[index_of(l)] > least)
-        least = model->memory->ordered.at[index_of(l)];
+    if (order == memory_order_seq_cst) {
+        const stamp_t *from = load ? model->self->early : memory_order_now();
+        if (from[index_of(l)] > least)
+            least = from[index_of(l)];
+    }
     while (i < l->count - 1 && l->msg[i]->stamp < least)
         i++;
     return i;
@@ -330,7 +350,7 @@ static int has_room(const location_t *l, int i)
 
 static int pick_readable(const location_t *l, int order)
 {
-    int least = oldest(l, order), newest = l->count - 1;
+    int least = oldest(l, order, 1), newest = l->count - 1;
 
     if (least == newest || !model_odds(model->stale_odds))
         return newest;
@@ -343,7 +363,7 @@ static int pick_readable(const location_t *l, int order)
 /* Behind which message will a write go? */
 static int pick_place(const location_t *l, int order)
 {
-    int least = oldest(l, order), newest = l->count - 1;
+    int least = oldest(l, order, 0), newest = l->count - 1;
 
     if (least == newest || !model_odds(model->insert_odds))
         return newest;
@@ -405,6 +425,7 @@ static void meet(const location_t *l, const message_t *msg, int order)
 static void read_message(const location_t *l, const message_t *msg, int order)
 {
     meet(l, msg, order);
+    order_loads(order);
     if (msg->known)
         join_known(acquires(order) ? &model->self->now : &model->self->pending, &msg->view,
                    msg->known);
@@ -457,6 +478,8 @@ void memory_store(volatile void *p, unsigned size, uint64_t value, int order, vo
     location_t *l = locate(p, size);
     touch_atomic(l, ATOMIC_WRITE, pc);
     write_message(l, pick_place(l, order), value, order, 0);
+    if (order == memory_order_seq_cst)
+        order_loads(order);
     model_event("store", p, value, order, pc);
 }
 
@@ -481,8 +504,8 @@ uint64_t memory_cas(volatile void *p, unsigned size, uint64_t expected, uint64_t
     model_step();
 
     location_t *l = locate(p, size);
-    int i = pick_readable(l, order);
-    if (l->msg[i]->value == expected && (i < oldest(l, order) || !has_room(l, i)))
+    int i = pick_readable(l, failed);
+    if (l->msg[i]->value == expected && (i < oldest(l, order, 0) || !has_room(l, i)))
         i = l->count - 1;
     uint64_t old = l->msg[i]->value;
     *done = (old == expected);
@@ -502,6 +525,7 @@ void memory_fence(int order)
     model_step();
     if (acquires(order))
         view_join(&self->now, &self->pending);
+    order_loads(order);
     if (order == memory_order_seq_cst) {
         /* a little stronger than RC11: orders the seq_cst accesses of other locations, too */
         view_join(&self->now, &m->fence);

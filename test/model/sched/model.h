@@ -18,11 +18,15 @@
  *         view, acquire reads join it; read-modify-writes carry on a release sequence, later plain
  *         stores do not (C++20). A store may go before messages that its thread has not seen, and
  *         a read-modify-write may read such an older message, unless another one stands right
- *         behind it. seq_cst accesses are ordered for each location by one view of their own.
+ *         behind it. seq_cst accesses are ordered for each location by one view of their own; a
+ *         seq_cst load may take its place in that order early, any time after the last acquire or
+ *         seq_cst access of its thread.
  *         Not explored: reads from stores that have not been run yet (load buffering).
  * Races:  vector clocks travel with the views; two accesses of which one is plain and one writes
  *         must be ordered. An atomic access to memory that its owner has overwritten, or has freed,
  *         is found in this way, too.
+ * Limits: no thread-local variables in the client (the Makefile checks), since all its threads run
+ *         on one; atomic objects of up to 8 bytes.
  * Search: each seed picks one of two schedulers, random walk or PCT (Burckhardt and others, "A
  *         Randomized Scheduler with Probabilistic Guarantees of Finding Bugs", ASPLOS 2010), and
  *         how often reads are stale. It samples: silence is evidence, not proof.
@@ -42,7 +46,6 @@
 #define MODEL_BURST     300     /* steps of one thread that never yields, then others go first */
 #define MODEL_STACK     65536
 #define MODEL_ARENA     65536
-#define MODEL_TLS       8
 #define MODEL_HUNG      20      /* seconds for one run: a loop without shared accesses */
 
 typedef uint32_t stamp_t;
@@ -70,10 +73,7 @@ typedef struct thread {
     view_t now;
     view_t pending;             /* read relaxed; joins `now` at an acquire fence */
     view_t fenced;              /* `now` at the last release fence */
-    struct {
-        const void *key;
-        void *memory;
-    } tls[MODEL_TLS];
+    stamp_t early[MODEL_LOCATIONS];     /* seq_cst order at the last access that orders loads */
 } thread_t;
 
 typedef struct model_stats {
@@ -127,6 +127,9 @@ void *model_alloc(size_t size, size_t align);
 void memory_create(void);
 void memory_reset(void);
 void view_join(view_t *into, const view_t *from);
+/* Later loads of this thread cannot take their place in the seq_cst order before this. */
+void memory_acquired(void);
+const stamp_t *memory_order_now(void);          /* newest messages of the seq_cst order */
 uint64_t memory_load(const volatile void *p, unsigned size, int order, void *pc);
 void memory_store(volatile void *p, unsigned size, uint64_t value, int order, void *pc);
 typedef uint64_t (*memory_op_t)(uint64_t old, uint64_t arg);

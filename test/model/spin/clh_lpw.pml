@@ -35,6 +35,7 @@ bool go_straight;
 byte holders;
 bool at_filter;                     /* a high thread has drawn its ticket and waits */
 byte overtaken;
+bool low_straight;                  /* BUG_LOW_STRAIGHT: low threads pass the filter on, too */
 
 inline clh_acquire(q)
 {
@@ -197,17 +198,28 @@ proctype low(byte number)
 failed:
 #endif
         clh_acquire(1);
+#ifdef BUG_LOW_STRAIGHT
+        if
+        :: low_straight && at_filter -> overtaken++; assert(overtaken <= 1)
+        :: low_straight && !at_filter
+        :: else -> ticket_acquire(false)
+        fi;
+        low_straight = false;
+#else
         ticket_acquire(false);
+#endif
 held:
         critical();
         assert(!go_straight);
-#ifdef BUG_QUEUE_FIRST
-        clh_release(1);
-        serving++;
+#ifdef BUG_LOW_STRAIGHT
+        if
+        :: tail[1] == node -> serving++
+        :: else -> low_straight = true
+        fi;
 #else
         serving++;
-        clh_release(1);
 #endif
+        clh_release(1);
         round++
     od
 }

@@ -8,7 +8,9 @@
  * the hand-over, with one node more than threads. The numbers are those of the algorithm's lines.
  * Checked: operations exclude each other, each is executed once and answered to its owner, a thread
  * receives only the kind of message that it waits for (lemmas 3 and 5), nobody waits for ever (spin
- * reports an invalid end state). The BUG_ macros are mistakes that must be found. */
+ * reports an invalid end state). SWAP is the form of src/sync/combine/tsm_hybcomb.h, which registers by
+ * a swap with a node that is open already, and goes on with its predecessor's node. The BUG_ macros
+ * are mistakes that must be found. */
 
 #ifndef THREADS
 #define THREADS 3
@@ -64,9 +66,23 @@ proctype thread(byte me)
     :: round == ROUNDS -> break
     :: else ->
         executed[me] = false;
+#ifdef SWAP
+        last = last_registered;
+        old = MAX_OPS;
+        if
+        :: n_ops[last] < MAX_OPS ->
+            atomic { old = n_ops[last]; n_ops[last] = (old < MAX_OPS -> old + 1 : MAX_OPS) }
+        :: else
+        fi;
+#else
 register:
         last = last_registered;                                         /* 12 */
-        atomic { old = n_ops[last]; n_ops[last] = n_ops[last] + 1 }     /* 14 */
+        atomic {                                                        /* 14 */
+            old = n_ops[last];
+            /* what is above MAX_OPS is all the same (line 34), so that counting may stop there */
+            n_ops[last] = (old < MAX_OPS -> old + 1 : MAX_OPS)
+        }
+#endif
         if
         :: old < MAX_OPS ->
             from = owner[last];
@@ -76,6 +92,17 @@ register:
             goto answered
         :: else
         fi;
+#ifdef SWAP
+        combining_done[my_node] = false;
+#ifdef BUG_LATE_OWNER
+        n_ops[my_node] = 0;
+        owner[my_node] = me;
+#else
+        owner[my_node] = me;
+        n_ops[my_node] = 0;
+#endif
+        atomic { last = last_registered; last_registered = my_node }
+#else
         atomic {                                                        /* 20 */
             if
             :: last_registered == last -> last_registered = my_node
@@ -84,6 +111,7 @@ register:
         }
 #ifndef BUG_EARLY_RESET
         n_ops[my_node] = 0;                                             /* 21 */
+#endif
 #endif
         combining_done[last];                                           /* 22 */
         execute(me);                                                    /* 26 */
@@ -95,7 +123,7 @@ register:
         total = n_ops[my_node];
         n_ops[my_node] = MAX_OPS;
 #else
-        d_step { total = n_ops[my_node]; n_ops[my_node] = MAX_OPS }     /* 33 */
+        atomic { total = n_ops[my_node]; n_ops[my_node] = MAX_OPS }     /* 33 */
 #endif
         if                                                              /* 34 */
         :: total > MAX_OPS -> total = MAX_OPS
@@ -105,7 +133,11 @@ register:
         :: done < total -> serve()
         :: else -> break
         od;
-#ifdef BUG_KEEP_NODE
+#if defined(SWAP)
+        old = my_node;
+        my_node = last;
+        combining_done[old] = true;
+#elif defined(BUG_KEEP_NODE)
         combining_done[my_node] = true;
         combining_done[my_node] = false;
 #else
@@ -121,7 +153,7 @@ register:
 #endif
 answered:
         assert(executed[me]);
-        d_step { done = 0; total = 0; old = 0; from = 0; last = 0 }
+        atomic { done = 0; total = 0; old = 0; from = 0; last = 0 }
         round++
     od
 }

@@ -23,8 +23,12 @@ bool woken;
 
 proctype waiter(byte me)
 {
-    bool spurious = false;
+    bool spurious;      /* may be woken for no reason, once */
 
+    if
+    :: spurious = false
+    :: spurious = true
+    fi;
 look:
     if
     :: word == DONE -> goto out
@@ -60,7 +64,7 @@ sleep:
 #endif
     if
     :: !asleep[me]
-    :: asleep[me] && !spurious -> spurious = true; asleep[me] = false
+    :: asleep[me] && spurious -> spurious = false; asleep[me] = false
     fi;
     if
     :: word == PARKED -> goto sleep

@@ -202,13 +202,12 @@ proctype thread(byte me)
     bool serve, found, mine;
     byte r, counted, found_request, other = NONE;
 
+    /* a server that finds nothing waits here, the others do not */
+end:
     do
     :: SATISFIED(me) -> break
-    :: else ->
-end:    if
-        :: poll()
-        :: !serve -> sleep_or_serve()
-        fi
+    :: poll()
+    :: !SATISFIED(me) && !serve -> sleep_or_serve()
     od;
     if
     :: serve -> usc_leave()

@@ -1,0 +1,242 @@
+/*
+ * Copyright (C) by the MPICH-TSM developers
+ *     See COPYRIGHT in top-level directory
+ */
+
+/*
+ * What:       the default lock: one word that is taken by compare-and-swap, and an MCS queue in
+ *             which those stand who did not get it. Strictly FIFO while the threads at the lock fit
+ *             on the processors; beyond that, threads that run may overtake threads that wait, for
+ *             about a scheduling quantum.
+ * Source:     ours, from known parts: an outer word with an inner queue whose head alone stands by
+ *             for the word is LOITER (Dice, "Malthusian Locks", EuroSys 2017, appendix); giving the
+ *             lock to those that run, within bounds, is the lesson of He, Scherer, Scott,
+ *             "Preemption Adaptivity in Time-Published Queue-Based Spin Locks", HiPC 2005. Need:
+ *             TOPC "Locking Aspects in Multithreaded MPI Implementations", section 5 (an unfair
+ *             mutex starves progress), against FIFO, which with more threads than processors costs
+ *             a context switch with each hand-over.
+ *
+ * Policy.     A thread that comes takes the word if it is free, and looks again for a moment if
+ *             not. Then it queues and, unless it is first, parks. The first in the queue, the heir,
+ *             is awake and has two ways to the lock:
+ *              - watch, if the threads outnumber the processors: it takes the lock only when it was
+ *                idle from one look to the next. Else whoever uses it keeps it hot: the lock stays
+ *                on one processor, and nobody is woken, until TSM_ADAPTIVE_QUANTUM_NS are over.
+ *                Then it goes on to
+ *              - claim, at once if the threads fit: with CLAIMED set nobody but the heir can take
+ *                the word, so the next release gives it the lock. It spins and yields a little for
+ *                that and then parks, with ASLEEP set to make the release wake it.
+ *             Having the lock, the heir makes the next in the queue the heir. If the threads fit,
+ *             it leaves CLAIMED set for it, so that between the two nobody slips in.
+ *             A hand-over therefore costs a wake-up once in a quantum and not once in a critical
+ *             section, there is no convoy, and n threads that all want the lock get it about once
+ *             in n quanta each.
+ *
+ * Invariants: (1) HELD is set exactly while somebody has the lock. (2) CLAIMED and ASLEEP are set
+ *             and cleared by the heir alone; ASLEEP is set only while HELD and CLAIMED are. (3) The
+ *             word's upper bits count the releases: a word found free and unchanged was idle (or
+ *             released 2^29 times in between, which costs fairness once). (4) bell is
+ *             WAITING unless an heir sleeps or was just woken; for each ASLEEP that is set there is
+ *             exactly one ring, by the release that finds it, and the heir does not go on without.
+ * Progress:   acquire is blocking and does not starve: the queue is FIFO, and its head is overtaken
+ *             for a quantum at most. With no more threads than processors the lock goes in the
+ *             order of the queue. Try is bounded: a load, a compare-and-swap; it fails while an
+ *             heir has claimed the lock. Release is wait-free: one fetch-and-add, and a wake-up if
+ *             the heir sleeps.
+ *
+ *   release                                 acquire
+ *   release: fetch-and-add of word          CAS of word that sets HELD, in try and take_; one
+ *                                           release sequence, as only RMWs write the word
+ *   release: swap of bell, in               park_: end of tsm_wait_word
+ *     tsm_wake_word
+ *   the queue's own, see tsm_mcs.h          an heir sees the bell as the heir before it left it;
+ *                                           so does the releaser, through the word
+ *   The CAS of word that sets CLAIMED or ASLEEP is relaxed: it carries nothing but itself.
+ *   `queued` is a hint: relaxed.
+ *
+ * Threads:    any number; they may come and go; no node, no per-thread state. Anybody may release
+ *             on behalf of the holder. Whoever has the lock last may free its memory after release.
+ */
+
+#ifndef TSM_ADAPTIVE_H_INCLUDED
+#define TSM_ADAPTIVE_H_INCLUDED
+
+#include <assert.h>
+#include <sched.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <time.h>
+
+#include "../tsm_atomic.h"
+#include "../tsm_topology.h"
+#include "../tsm_wait.h"
+#include "tsm_mcs.h"
+
+/* Bits of the word; what is above them counts the releases. */
+#define TSM_ADAPTIVE_HELD    1u
+#define TSM_ADAPTIVE_CLAIMED 2u
+#define TSM_ADAPTIVE_ASLEEP  4u
+#define TSM_ADAPTIVE_STATE   7u
+
+/* What a release adds: one more release counted, and HELD cleared. */
+#define TSM_ADAPTIVE_LEAVE (TSM_ADAPTIVE_STATE + 1u - TSM_ADAPTIVE_HELD)
+
+/* How long an heir lets others overtake it. Longer is faster, shorter is fairer. */
+#define TSM_ADAPTIVE_QUANTUM_NS 1000000
+
+/* Looks of a thread that comes, a pause after each, before it queues. */
+#define TSM_ADAPTIVE_LOOKS 32
+
+/* Pauses between two looks of an heir that watches: each look slows the holder by a cache miss. */
+#define TSM_ADAPTIVE_WATCH_PAUSES 64
+
+/* Values of the bell. */
+#define TSM_ADAPTIVE_WAITING 0
+#define TSM_ADAPTIVE_PARKED  1
+#define TSM_ADAPTIVE_RUNG    2
+
+typedef struct tsm_adaptive {
+    TSM_ATOMIC(uint32_t) word;
+    TSM_ATOMIC(uint32_t) bell;          /* the heir sleeps here */
+    char pad[TSM_CACHELINE - 2 * sizeof(uint32_t)];
+    tsm_mcs_t queue;                    /* its holder is the heir */
+    TSM_ATOMIC(int) queued;             /* threads in the queue */
+} tsm_adaptive_t;
+
+#define TSM_ADAPTIVE_INITIALIZER { 0, TSM_ADAPTIVE_WAITING, { 0 }, TSM_MCS_INITIALIZER, 0 }
+
+/* Make a free lock. One thread, before any use. */
+static inline void tsm_adaptive_init(tsm_adaptive_t *lock)
+{
+    tsm_store(&lock->word, 0, TSM_RELAXED);
+    tsm_store(&lock->bell, TSM_ADAPTIVE_WAITING, TSM_RELAXED);
+    tsm_mcs_init(&lock->queue);
+    tsm_store(&lock->queued, 0, TSM_RELAXED);
+}
+
+/* Returns 1 if the lock is now ours, 0 if it was held or claimed. Never waits. */
+static inline int tsm_adaptive_try(tsm_adaptive_t *lock)
+{
+    uint32_t word = tsm_load(&lock->word, TSM_RELAXED);
+
+    /* a look first, so that failing does not take the cache line from the others */
+    if (word & TSM_ADAPTIVE_STATE)
+        return 0;
+    return tsm_cas(&lock->word, &word, word | TSM_ADAPTIVE_HELD, TSM_ACQUIRE, TSM_RELAXED);
+}
+
+/* Do the threads in the queue and the holder, if the word has one, outnumber the processors? */
+static inline int tsm_adaptive_crowded_(tsm_adaptive_t *lock, uint32_t word)
+{
+    int holders = (word & TSM_ADAPTIVE_HELD) != 0;
+
+    return tsm_load(&lock->queued, TSM_RELAXED) + holders > tsm_cpus_allowed();
+}
+
+static inline uint64_t tsm_adaptive_now_(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t) now.tv_sec * 1000000000u + (uint64_t) now.tv_nsec;
+}
+
+/* By the heir, with the word that it found without HELD: take it. Leaves CLAIMED for the next heir
+ * if there is one and order counts. 0, and *word as it is now, if somebody was faster. */
+static inline int tsm_adaptive_take_(tsm_adaptive_t *lock, tsm_mcs_node_t *heir, uint32_t *word)
+{
+    uint32_t taken = (*word & ~TSM_ADAPTIVE_STATE) | TSM_ADAPTIVE_HELD;
+
+    if (tsm_load(&lock->queue.tail, TSM_RELAXED) != heir && !tsm_adaptive_crowded_(lock, *word))
+        taken |= TSM_ADAPTIVE_CLAIMED;
+    return tsm_cas(&lock->word, word, taken, TSM_ACQUIRE, TSM_RELAXED);
+}
+
+/* By the heir: for a quantum, or until somebody claimed the lock for us, take it only if it is
+ * idle. Yields with every look, since it may be the holder who needs the processor. */
+static inline int tsm_adaptive_watch_(tsm_adaptive_t *lock, tsm_mcs_node_t *heir)
+{
+    uint64_t end = tsm_adaptive_now_() + TSM_ADAPTIVE_QUANTUM_NS;
+    uint32_t word = tsm_load(&lock->word, TSM_RELAXED), last = word | TSM_ADAPTIVE_HELD;
+
+    while (!(word & TSM_ADAPTIVE_CLAIMED) && tsm_adaptive_now_() < end) {
+        if (word == last && !(word & TSM_ADAPTIVE_HELD) && tsm_adaptive_take_(lock, heir, &word))
+            return 1;
+        sched_yield();
+        for (int i = 0; i < TSM_ADAPTIVE_WATCH_PAUSES; i++)
+            tsm_cpu_pause();
+        last = word;
+        word = tsm_load(&lock->word, TSM_RELAXED);
+    }
+    return 0;
+}
+
+/* By the heir, which has claimed the lock: sleep until it is released, unless it just was. */
+static inline void tsm_adaptive_park_(tsm_adaptive_t *lock, uint32_t word)
+{
+    static const tsm_wait_policy_t at_once = { 0, 0, 1 };
+
+    if (!tsm_cas(&lock->word, &word, word | TSM_ADAPTIVE_ASLEEP, TSM_RELAXED, TSM_RELAXED))
+        return;
+    tsm_wait_word(&lock->bell, TSM_ADAPTIVE_WAITING, TSM_ADAPTIVE_PARKED, at_once);
+    tsm_store(&lock->bell, TSM_ADAPTIVE_WAITING, TSM_RELAXED);
+}
+
+/* By the heir: let nobody else have the lock, and take it when it is released. */
+static inline void tsm_adaptive_claim_(tsm_adaptive_t *lock, tsm_mcs_node_t *heir)
+{
+    tsm_wait_state_t state = tsm_wait_begin(TSM_WAIT_PARK);
+    uint32_t word = tsm_load(&lock->word, TSM_RELAXED);
+
+    for (;;) {
+        if (!(word & TSM_ADAPTIVE_HELD)) {
+            if (tsm_adaptive_take_(lock, heir, &word))
+                return;
+            continue;
+        }
+        if (!(word & TSM_ADAPTIVE_CLAIMED))
+            tsm_cas(&lock->word, &word, word | TSM_ADAPTIVE_CLAIMED, TSM_RELAXED, TSM_RELAXED);
+        else if (tsm_wait_step(&state, 1))
+            tsm_adaptive_park_(lock, word);
+        word = tsm_load(&lock->word, TSM_RELAXED);
+    }
+}
+
+/* Wait in the queue. Out of line: it is not worth the caller's registers. */
+static __attribute__((noinline, unused)) void tsm_adaptive_queue_(tsm_adaptive_t *lock)
+{
+    tsm_mcs_node_t node;
+
+    tsm_fetch_add(&lock->queued, 1, TSM_RELAXED);
+    tsm_mcs_acquire(&lock->queue, &node);
+    int crowded = tsm_adaptive_crowded_(lock, tsm_load(&lock->word, TSM_RELAXED));
+    if (!crowded || !tsm_adaptive_watch_(lock, &node))
+        tsm_adaptive_claim_(lock, &node);
+    tsm_fetch_add(&lock->queued, -1, TSM_RELAXED);
+    tsm_mcs_release(&lock->queue, &node);
+}
+
+/* Blocks until the lock is ours. Not for a thread that holds it already. */
+static inline void tsm_adaptive_acquire(tsm_adaptive_t *lock)
+{
+    for (int looks = 0; looks < TSM_ADAPTIVE_LOOKS; looks++) {
+        if (tsm_adaptive_try(lock))
+            return;
+        if (tsm_load(&lock->word, TSM_RELAXED) & TSM_ADAPTIVE_CLAIMED)
+            break;
+        tsm_cpu_pause();
+    }
+    tsm_adaptive_queue_(lock);
+}
+
+/* By the holder, or on its behalf. Wait-free; the lock may be gone when it returns. */
+static inline void tsm_adaptive_release(tsm_adaptive_t *lock)
+{
+    uint32_t old = tsm_fetch_add(&lock->word, TSM_ADAPTIVE_LEAVE, TSM_RELEASE);
+
+    assert((old & TSM_ADAPTIVE_HELD) && "tsm_adaptive_release: the lock is not held");
+    if (old & TSM_ADAPTIVE_ASLEEP)
+        tsm_wake_word(&lock->bell, TSM_ADAPTIVE_RUNG, TSM_ADAPTIVE_PARKED);
+}
+
+#endif /* TSM_ADAPTIVE_H_INCLUDED */

@@ -1,0 +1,43 @@
+/*
+ * Copyright (C) by the MPICH-TSM developers
+ *     See COPYRIGHT in top-level directory
+ */
+
+/* HYBCOMB: three threads, two operations each; a combiner takes one of others. Memberships end while
+ * others go on. */
+
+#include "client.h"
+#include "combine/tsm_hybcomb.h"
+
+static tsm_hybcomb_t comb;
+static tsm_hybcomb_member_t member[3];
+
+static uint64_t operation(void *arg)
+{
+    client_critical();
+    ++*(int *) arg;
+    return (uint64_t) *(int *) arg;
+}
+
+static void *applies(void *arg)
+{
+    tsm_hybcomb_member_t *me = tsm_hybcomb_register(&comb);
+    int data = 1;
+
+    (void) arg;
+    assert(tsm_hybcomb_apply(&comb, me, operation, &data) == 2);
+    assert(data == 2);
+    data = 5;
+    assert(tsm_hybcomb_apply(&comb, me, operation, &data) == 6);
+    client_scribble(&data);
+    tsm_hybcomb_unregister(&comb, me);
+    return NULL;
+}
+
+int main(void)
+{
+    tsm_hybcomb_init(&comb, member, 3, 1);
+    client_team(3, (void *(*const[])(void *)) { applies, applies, applies });
+    assert(client_count == 6);
+    return 0;
+}

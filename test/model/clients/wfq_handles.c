@@ -1,0 +1,45 @@
+/*
+ * Copyright (C) by the MPICH-TSM developers
+ *     See COPYRIGHT in top-level directory
+ */
+
+/* Handles of the multi-producer multi-consumer queue: with one handle for two threads, who has it is
+ * alone; with as many as threads, attaching never fails. */
+
+#define TSM_WFQ_CELLS 2
+
+#include "client.h"
+#include "queue/tsm_wfq.h"
+
+#include <sched.h>
+
+static tsm_wfq_t narrow, wide;
+
+static void *comes_and_goes(void *arg)
+{
+    tsm_wfq_handle_t *handle;
+
+    (void) arg;
+    for (int i = 0; i < 2; i++) {
+        while (!(handle = tsm_wfq_attach(&narrow)))
+            sched_yield();
+        client_critical();
+        tsm_wfq_detach(handle);
+        handle = tsm_wfq_attach(&wide);
+        assert(handle != NULL);
+        tsm_wfq_detach(handle);
+    }
+    return NULL;
+}
+
+int main(void)
+{
+    int rc = tsm_wfq_init(&narrow, 1, 2) || tsm_wfq_init(&wide, 3, 2);
+
+    assert(rc == 0);
+    client_team(3, (void *(*const[])(void *)) { comes_and_goes, comes_and_goes, comes_and_goes });
+    assert(client_count == 6);
+    tsm_wfq_destroy(&narrow);
+    tsm_wfq_destroy(&wide);
+    return 0;
+}

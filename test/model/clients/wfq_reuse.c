@@ -1,0 +1,67 @@
+/*
+ * Copyright (C) by the MPICH-TSM developers
+ *     See COPYRIGHT in top-level directory
+ */
+
+/* The multi-producer multi-consumer queue with one cell in a segment and few segments: each item
+ * appends a segment, each dequeue leaves one behind, and segments are used again and again. */
+
+#define TSM_WFQ_CELLS 1
+
+#include "client.h"
+#include "queue/tsm_wfq.h"
+
+#include <sched.h>
+
+#define ITEMS 4
+
+static tsm_wfq_t queue;
+static int item[ITEMS];
+static TSM_ATOMIC(int) got;
+
+static void *produces(void *arg)
+{
+    tsm_wfq_handle_t *handle = tsm_wfq_attach(&queue);
+
+    (void) arg;
+    for (int i = 0; i < ITEMS; i++) {
+        item[i] = 1;
+        while (tsm_wfq_enqueue(&queue, handle, &item[i]) != 0)
+            sched_yield();
+    }
+    tsm_wfq_detach(handle);
+    return NULL;
+}
+
+static void *consumes(void *arg)
+{
+    tsm_wfq_handle_t *handle = tsm_wfq_attach(&queue);
+    int *last = NULL;
+
+    (void) arg;
+    while (tsm_load(&got, TSM_RELAXED) < ITEMS) {
+        int *p = tsm_wfq_dequeue(&queue, handle);
+        if (!p) {
+            sched_yield();
+            continue;
+        }
+        assert(*p == 1 && (last == NULL || p > last));
+        *p = 2;
+        last = p;
+        tsm_fetch_add(&got, 1, TSM_RELAXED);
+    }
+    tsm_wfq_detach(handle);
+    return NULL;
+}
+
+int main(void)
+{
+    int rc = tsm_wfq_init(&queue, 3, 3);
+
+    assert(rc == 0);
+    client_team(3, (void *(*const[])(void *)) { produces, consumes, consumes });
+    for (int i = 0; i < ITEMS; i++)
+        assert(item[i] == 2);
+    tsm_wfq_destroy(&queue);
+    return 0;
+}
