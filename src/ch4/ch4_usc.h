@@ -6,10 +6,11 @@
 #ifndef CH4_USC_H_INCLUDED
 #define CH4_USC_H_INCLUDED
 
-/* The user-space condition (TOPC section 6, HMCS<N>USC): a thread that waits for an operation
- * sleeps until that operation completes, and one of the waiting threads, the server, drives
- * progress for all. The completion wakes exactly the thread that waits for it. Here it serves every
- * model, when threads outnumber processors or have waited in vain for long; before that they poll.
+/* The user-space condition (the USC of HMCS<N>USC, ICS'19 section 4.2): a thread that waits for an
+ * operation sleeps until that operation completes, and one of the waiting threads, the server,
+ * drives progress for all. The completion wakes exactly the thread that waits for it. Here it serves
+ * every model, when threads outnumber processors or have waited in vain for long; before that they
+ * poll.
  *
  * Invariants
  *  - req->dev.tsm.waiter is NULL or the one thread that sleeps, or is about to, until req is
