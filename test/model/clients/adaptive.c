@@ -3,8 +3,8 @@
  *     See COPYRIGHT in top-level directory
  */
 
-/* The adaptive lock: two threads acquire, one tries, too. The checker has one processor, so that the
- * lock is crowded as soon as somebody waits. */
+/* The adaptive lock: two threads acquire, one tries, too. The checker has one processor, so that
+ * the lock is crowded as soon as somebody waits. */
 
 #include "client.h"
 #include "lock/tsm_adaptive.h"

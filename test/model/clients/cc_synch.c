@@ -4,7 +4,7 @@
  */
 
 /* CC-Synch: three threads hand over operations, two at most are executed in a row. Each thread
- * overwrites the node that it gets back at the end; results are read by those who asked for them. */
+ * overwrites the node that it gets back at the end; results are read by those who asked. */
 
 #include "client.h"
 #include "combine/tsm_cc_synch.h"

@@ -3,8 +3,8 @@
  *     See COPYRIGHT in top-level directory
  */
 
-/* CLH lock: two threads acquire, one tries. Each gives back the node that its context has at the end
- * and overwrites it, while the others go on. */
+/* CLH lock: two threads acquire, one tries. Each gives back the node that its context has at the
+ * end and overwrites it, while the others go on. */
 
 #include "client.h"
 #include "lock/tsm_clh.h"

@@ -3,10 +3,10 @@
  *     See COPYRIGHT in top-level directory
  */
 
-/* What the clients share. A client is a C11 program with a handful of threads and bounded loops; its
- * main returns 0, and whatever is wrong ends in assert() or is a data race, a deadlock or a loop
- * without end, which only a checker can see: ../sched, or one from outside. Started alone it runs
- * once. Plain variables are meant to be plain: the algorithm must order their accesses. */
+/* What the clients share. A client is a C11 program with a handful of threads and bounded loops;
+ * its main returns 0, and whatever is wrong ends in assert() or is a data race, a deadlock or a
+ * loop without end, which only a checker can see: ../sched, or one from outside. Started alone it
+ * runs once. Plain variables are meant to be plain: the algorithm must order their accesses. */
 
 #ifndef CLIENT_H_INCLUDED
 #define CLIENT_H_INCLUDED

@@ -3,8 +3,8 @@
  *     See COPYRIGHT in top-level directory
  */
 
-/* HYBCOMB: three threads, two operations each; a combiner takes one of others. Memberships end while
- * others go on. */
+/* HYBCOMB: three threads, two operations each; a combiner takes one of others. Memberships end
+ * while others go on. */
 
 #include "client.h"
 #include "combine/tsm_hybcomb.h"

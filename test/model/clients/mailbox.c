@@ -3,8 +3,8 @@
  *     See COPYRIGHT in top-level directory
  */
 
-/* Mailbox of two slots: two senders, of which one only tries first, and a receiver. The order of each
- * sender is kept, nothing is lost or doubled, and the receiver owns the memory at the end. */
+/* Mailbox of two slots: two senders, of which one only tries first, and a receiver. The order of
+ * each sender is kept, nothing is lost or doubled, and the receiver owns the memory at the end. */
 
 #include "client.h"
 #include "mailbox/tsm_mailbox.h"

@@ -3,8 +3,8 @@
  *     See COPYRIGHT in top-level directory
  */
 
-/* SWP queue: two producers and a consumer, which overwrites each node that it gets. The order of each
- * producer is kept, nothing is lost or doubled, a drain ends at the snapshot of the tail. */
+/* SWP queue: two producers and a consumer, which overwrites each node that it gets. The order of
+ * each producer is kept, nothing is lost or doubled, a drain ends at the snapshot of the tail. */
 
 #include "client.h"
 #include "queue/tsm_swp.h"

@@ -3,8 +3,8 @@
  *     See COPYRIGHT in top-level directory
  */
 
-/* Handles of the multi-producer multi-consumer queue: with one handle for two threads, who has it is
- * alone; with as many as threads, attaching never fails. */
+/* Handles of the multi-producer multi-consumer queue: with one handle for two threads, who has it
+ * is alone; with as many as threads, attaching never fails. */
 
 #define TSM_WFQ_CELLS 2
 

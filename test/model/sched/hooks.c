@@ -4,7 +4,8 @@
  */
 
 /* What the client calls: the interface that -fsanitize=thread compiles to, and the libc functions
- * that are given other names in the client's object file (wrapped.syms). Blocking calls block in the model only. */
+ * that are given other names in the client's object file (wrapped.syms). Blocking calls block in
+ * the model only. */
 
 #include "model.h"
 

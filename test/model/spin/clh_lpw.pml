@@ -3,12 +3,12 @@
  *     See COPYRIGHT in top-level directory
  */
 
-/* CLH-LPW of src/sync/lock/tsm_clh_lpw.h: a CLH queue for each priority and a ticket filter. Parking
- * is left out (park.pml): a waiting thread is blocked until its predecessor's node is granted.
- * Checked: mutual exclusion; go_straight is set exactly while the filter belongs to the high queue; a
- * low thread overtakes a high thread that stands at the filter at most once, with two low threads
- * that come again and again; everybody is served when no more high threads come (spin reports an
- * invalid end state). HIGH and LOW are the numbers of threads, TRIES: they try first.
+/* CLH-LPW of src/sync/lock/tsm_clh_lpw.h: a CLH queue for each priority and a ticket filter.
+ * Parking is left out (park.pml): a waiting thread is blocked until its predecessor's node is
+ * granted. Checked: mutual exclusion; go_straight is set exactly while the filter belongs to the
+ * high queue; a low thread overtakes a high thread that stands at the filter at most once, with two
+ * low threads that come again and again; everybody is served when no more high threads come (spin
+ * reports an invalid end state). HIGH and LOW are the numbers of threads, TRIES: they try first.
  * The BUG_ macros are mistakes that must be found. */
 
 #ifndef HIGH

@@ -3,13 +3,13 @@
  *     See COPYRIGHT in top-level directory
  */
 
-/* The hand-over of src/ch4/ch4_usc.c: threads wait for requests; one of those that wait is the server
- * and polls, the others sleep; a completion takes the waiter out of its request and wakes it; the
- * server elects its successor. Thread 0 waits for any of two requests, the others for one each; all
- * poll themselves before they sleep. With NEVER=t the last request of thread t never completes.
- * Checked: no sleeper without a server (NO_ORPHAN), nobody is touched after it has left its wait
- * (USE), one server at a time, and at the end everybody whose request can complete has returned.
- * The BUG_ macros are mistakes that must be found. */
+/* The hand-over of src/ch4/ch4_usc.c: threads wait for requests; one of those that wait is the
+ * server and polls, the others sleep; a completion takes the waiter out of its request and wakes
+ * it; the server elects its successor. Thread 0 waits for any of two requests, the others for one
+ * each; all poll themselves before they sleep. With NEVER=t the last request of thread t never
+ * completes. Checked: no sleeper without a server (NO_ORPHAN), nobody is touched after it has left
+ * its wait (USE), one server at a time, and at the end everybody whose request can complete has
+ * returned. The BUG_ macros are mistakes that must be found. */
 
 #define THREADS  3
 #define REQUESTS 4
