@@ -132,6 +132,14 @@ void *MPIDI_tsm_cache_refill(int pool)
     return obj;
 }
 
+/* Free an object of a thread that has no caches, for want of memory. */
+void MPIDI_tsm_cache_bypass(void *obj, int pool)
+{
+    pthread_mutex_lock(&threads_lock);
+    pool_free(pool, obj);
+    pthread_mutex_unlock(&threads_lock);
+}
+
 /* The thread's cache of the pool has grown: give a batch back, or everything after MPI_Finalize. */
 void MPIDI_tsm_cache_spill(MPIDI_tsm_thread_t * self, int pool)
 {

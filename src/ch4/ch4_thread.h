@@ -40,6 +40,7 @@ extern __thread MPIDI_tsm_thread_t *MPIDI_tsm_self_ptr __attribute__((tls_model(
 /* Slow paths, see ch4_thread.c. */
 MPIDI_tsm_thread_t *MPIDI_tsm_self_create(void);
 void *MPIDI_tsm_cache_refill(int pool);
+void MPIDI_tsm_cache_bypass(void *obj, int pool);
 void MPIDI_tsm_cache_spill(MPIDI_tsm_thread_t * self, int pool);
 void MPIDI_tsm_thread_open(void);
 void MPIDI_tsm_thread_close(void);

@@ -33,7 +33,10 @@ static inline void MPIR_Request_cache_put(MPIR_Request * req, int pool)
 {
     MPIDI_tsm_thread_t *self = MPIDI_tsm_self();
 
-    MPIR_Assert(self != NULL);
+    if (unlikely(!self)) {
+        MPIDI_tsm_cache_bypass(req, pool);
+        return;
+    }
     ((MPIR_Handle_common *) req)->next = self->cache[pool].head;
     self->cache[pool].head = req;
     if (unlikely(++self->cache[pool].count >= MPIR_REQUEST_CACHE_LIMIT))
