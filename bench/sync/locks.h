@@ -1,0 +1,174 @@
+/* Copyright (C) by the MPICH-TSM developers
+ * See COPYRIGHT in top-level directory */
+
+/* Every lock behind the same four functions, lk_NAME_create, _context, _acquire and _release, which
+ * inline alike, and a table of them for loops whose time is in the hand-over. */
+#ifndef BENCH_SYNC_LOCKS_H_INCLUDED
+#define BENCH_SYNC_LOCKS_H_INCLUDED
+
+#include "common.h"
+#include "combine/tsm_dsm_synch.h"
+#include "lock/tsm_adaptive.h"
+#include "lock/tsm_clh.h"
+#include "lock/tsm_clh_lpw.h"
+#include "lock/tsm_hmcs.h"
+#include "lock/tsm_hyblock.h"
+#include "lock/tsm_lock_mcs.h"
+#include "lock/tsm_mcs.h"
+#include "lock/tsm_mutex.h"
+#include "lock/tsm_ticket.h"
+
+#ifdef BENCH_HAVE_CK
+#include <ck_spinlock.h>
+#endif
+
+/* Names, and whose they are. pthread comes first: it is the yardstick. */
+#define BENCH_LOCKS_OURS(X) \
+    X(pthread, "libc") X(mutex, "tsm") X(ticket, "tsm") X(clh, "tsm") X(clh_lpw, "tsm") \
+    X(clh_lpw_low, "tsm") X(mcs, "tsm") X(lock_mcs, "tsm") X(hmcs, "tsm") X(hyblock, "tsm") \
+    X(dsm_lock, "tsm") X(adaptive, "tsm")
+#ifdef BENCH_HAVE_CK
+#define BENCH_LOCKS_CK(X) X(ck_ticket, "ck") X(ck_clh, "ck") X(ck_mcs, "ck")
+#else
+#define BENCH_LOCKS_CK(X)
+#endif
+#define BENCH_LOCKS(X) BENCH_LOCKS_OURS(X) BENCH_LOCKS_CK(X)
+
+/* A lock of a plain type; `set_up` prepares it. */
+#define LK_CREATE(name_, type_, set_up_) \
+    BENCH_SHARED void *lk_##name_##_create(void) \
+    { \
+        type_ *lock = bench_alloc(sizeof(*lock)); \
+        set_up_; \
+        return lock; \
+    }
+
+/* A thread's part, good for any lock of the kind, one at a time. */
+#define LK_CONTEXT(name_, type_, set_up_) \
+    BENCH_SHARED void *lk_##name_##_context(void) \
+    { \
+        type_ *context = bench_alloc(sizeof(*context)); \
+        set_up_; \
+        return context; \
+    }
+
+#define LK_NO_CONTEXT(name_) \
+    BENCH_SHARED void *lk_##name_##_context(void) \
+    { \
+        return NULL; \
+    }
+
+#define LK_ACQUIRE(name_, acquire_, release_) \
+    BENCH_SHARED void lk_##name_##_acquire(void *lock, void *context) \
+    { \
+        (void) context; \
+        acquire_; \
+    } \
+    BENCH_SHARED void lk_##name_##_release(void *lock, void *context) \
+    { \
+        (void) lock; \
+        (void) context; \
+        release_; \
+    }
+
+LK_CREATE(pthread, pthread_mutex_t, pthread_mutex_init(lock, NULL))
+LK_NO_CONTEXT(pthread)
+LK_ACQUIRE(pthread, pthread_mutex_lock(lock), pthread_mutex_unlock(lock))
+
+LK_CREATE(mutex, tsm_mutex_t, tsm_mutex_init(lock))
+LK_NO_CONTEXT(mutex)
+LK_ACQUIRE(mutex, tsm_mutex_acquire(lock), tsm_mutex_release(lock))
+
+LK_CREATE(ticket, tsm_ticket_t, tsm_ticket_init(lock))
+LK_NO_CONTEXT(ticket)
+LK_ACQUIRE(ticket, tsm_ticket_acquire(lock), tsm_ticket_release(lock))
+
+LK_CREATE(clh, tsm_clh_t, tsm_clh_init(lock, bench_alloc(sizeof(tsm_clh_node_t))))
+LK_CONTEXT(clh, tsm_clh_context_t,
+           tsm_clh_context_init(context, bench_alloc(sizeof(tsm_clh_node_t))))
+LK_ACQUIRE(clh, tsm_clh_acquire(lock, context), tsm_clh_release(lock, context))
+
+LK_CREATE(clh_lpw, tsm_clh_lpw_t,
+          tsm_clh_lpw_init(lock, bench_alloc(sizeof(tsm_clh_node_t)),
+                           bench_alloc(sizeof(tsm_clh_node_t))))
+#define lk_clh_lpw_context lk_clh_context
+LK_ACQUIRE(clh_lpw, tsm_clh_lpw_acquire(lock, context), tsm_clh_lpw_release(lock, context))
+
+#define lk_clh_lpw_low_create lk_clh_lpw_create
+#define lk_clh_lpw_low_context lk_clh_context
+LK_ACQUIRE(clh_lpw_low, tsm_clh_lpw_acquire_low(lock, context),
+           tsm_clh_lpw_release_low(lock, context))
+
+LK_CREATE(mcs, tsm_mcs_t, tsm_mcs_init(lock))
+LK_CONTEXT(mcs, tsm_mcs_node_t, (void) context)
+LK_ACQUIRE(mcs, tsm_mcs_acquire(lock, context), tsm_mcs_release(lock, context))
+
+LK_CREATE(lock_mcs, tsm_lock_t, tsm_lock_init(lock))
+LK_NO_CONTEXT(lock_mcs)
+LK_ACQUIRE(lock_mcs, tsm_lock_acquire(lock), tsm_lock_release(lock))
+
+/* Two leaves below the root, on every machine, so that there is a hierarchy to measure. */
+static const uint32_t lk_hmcs_widths[] = { 1, 2 };
+LK_CREATE(hmcs, tsm_hmcs_t,
+          tsm_hmcs_init(lock, bench_alloc(tsm_hmcs_domains(lk_hmcs_widths, 2) *
+                                          sizeof(tsm_hmcs_domain_t)),
+                        lk_hmcs_widths, 2, TSM_HMCS_THRESHOLD))
+LK_CONTEXT(hmcs, tsm_hmcs_node_t, (void) context)
+LK_ACQUIRE(hmcs, tsm_hmcs_acquire(lock, context, tsm_hmcs_leaf_here(lock)),
+           tsm_hmcs_release(lock, context))
+
+LK_CREATE(hyblock, tsm_hyblock_t, tsm_hyblock_init(lock))
+LK_CONTEXT(hyblock, tsm_hyblock_node_t, tsm_hyblock_node_init(context))
+LK_ACQUIRE(hyblock, tsm_hyblock_acquire(lock, context), tsm_hyblock_release(lock, context))
+
+LK_CREATE(dsm_lock, tsm_dsm_synch_t, tsm_dsm_synch_init(lock, TSM_DSM_SYNCH_MAX_COMBINE))
+LK_CONTEXT(dsm_lock, tsm_dsm_synch_node_t, tsm_dsm_synch_node_init(context))
+LK_ACQUIRE(dsm_lock, tsm_dsm_synch_acquire(lock, context), tsm_dsm_synch_release(lock, context))
+
+LK_CREATE(adaptive, tsm_adaptive_t, tsm_adaptive_init(lock))
+LK_NO_CONTEXT(adaptive)
+LK_ACQUIRE(adaptive, tsm_adaptive_acquire(lock), tsm_adaptive_release(lock))
+
+#ifdef BENCH_HAVE_CK
+LK_CREATE(ck_ticket, ck_spinlock_ticket_t, ck_spinlock_ticket_init(lock))
+LK_NO_CONTEXT(ck_ticket)
+LK_ACQUIRE(ck_ticket, ck_spinlock_ticket_lock(lock), ck_spinlock_ticket_unlock(lock))
+
+LK_CREATE(ck_clh, ck_spinlock_clh_t *,
+          ck_spinlock_clh_init(lock, bench_alloc(sizeof(ck_spinlock_clh_t))))
+LK_CONTEXT(ck_clh, ck_spinlock_clh_t *, *context = bench_alloc(sizeof(ck_spinlock_clh_t)))
+LK_ACQUIRE(ck_clh, ck_spinlock_clh_lock(lock, *(ck_spinlock_clh_t **) context),
+           ck_spinlock_clh_unlock(context))
+
+LK_CREATE(ck_mcs, ck_spinlock_mcs_t, ck_spinlock_mcs_init(lock))
+LK_CONTEXT(ck_mcs, ck_spinlock_mcs_context_t, (void) context)
+LK_ACQUIRE(ck_mcs, ck_spinlock_mcs_lock(lock, context), ck_spinlock_mcs_unlock(lock, context))
+#endif
+
+typedef struct lock_kind {
+    const char *name;
+    const char *library;
+    void *(*create)(void);
+    void *(*context)(void);
+    void (*acquire)(void *lock, void *context);
+    void (*release)(void *lock, void *context);
+} lock_kind_t;
+
+#define LK_ROW(name_, library_) \
+    { #name_, library_, lk_##name_##_create, lk_##name_##_context, lk_##name_##_acquire, \
+      lk_##name_##_release },
+static const lock_kind_t lock_kinds[] = { BENCH_LOCKS(LK_ROW) };
+#define LOCK_KINDS ((int) (sizeof(lock_kinds) / sizeof(lock_kinds[0])))
+
+BENCH_SHARED const char *lock_name(int i)
+{
+    return i < LOCK_KINDS ? lock_kinds[i].name : NULL;
+}
+
+/* The i-th run of a round: every other round goes backwards, so that drift meets all alike. */
+BENCH_SHARED int bench_turn(int i, int n, int round)
+{
+    return round % 2 ? n - 1 - i : i;
+}
+
+#endif
