@@ -109,7 +109,7 @@ void MPIDI_tsm_vci_init(int vci)
     tsm_swp_init(&workq->queue);
     workq->draining = 0;
     workq->nm_skipped = 0;
-    workq->nm_turn = 1;
+    workq->shm_quiet = MPIDI_TSM_NM_TURN;
     workq->vci = vci;
     MPIDI_VCI(vci).lock.workq = workq;
     memset(&MPIDI_VCI(vci).posted_table, 0, sizeof(MPIDI_tsm_match_table_t));

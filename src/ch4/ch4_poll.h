@@ -18,36 +18,34 @@
 void MPIDI_tsm_skip_more(MPIDI_tsm_thread_t * self);
 void MPIDI_tsm_test_yield(MPIDI_tsm_thread_t * self);
 
-/* Where shared memory has brought something last, the netmod has every so many turns. */
+/* While shared memory brings something, the netmod has every so many turns; when it has brought
+ * nothing for as many, the netmod has each. */
 #define MPIDI_TSM_NM_TURN 8
 
 #define MPIDI_TSM_PROGRESS_COUNT(vci_) \
     MPL_atomic_relaxed_load_int(&MPIDI_VCI(vci_).progress_count)
 
 /* Looking into shared memory is much cheaper than asking a netmod (ten times, with libfabric over
- * TCP), which would slow a stream of messages down to the speed of its polls. So the netmod has
- * each turn only while it is the one that brings something. VCI lock held. */
+ * TCP), which would slow a stream of messages down to the speed of its polls. VCI lock held. */
 MPL_STATIC_INLINE_PREFIX int MPIDI_tsm_poll_locked(int vci, int flag)
 {
     MPIDU_workq_t *w = &MPIDI_VCI(vci).workq;
     int mpi_errno = MPI_SUCCESS;
-    int count = MPIDI_TSM_PROGRESS_COUNT(vci);
 
 #ifndef MPIDI_CH4_DIRECT_NETMOD
     if (flag & MPIDI_PROGRESS_SHM) {
+        int count = MPIDI_TSM_PROGRESS_COUNT(vci);
         mpi_errno = MPIDI_SHM_progress(vci, 0);
         if (count != MPIDI_TSM_PROGRESS_COUNT(vci))
-            w->nm_turn = MPIDI_TSM_NM_TURN;
-        if (mpi_errno != MPI_SUCCESS || ++w->nm_skipped < w->nm_turn)
+            w->shm_quiet = 0;
+        if (mpi_errno != MPI_SUCCESS ||
+            (++w->shm_quiet <= MPIDI_TSM_NM_TURN && ++w->nm_skipped < MPIDI_TSM_NM_TURN))
             return mpi_errno;
-        count = MPIDI_TSM_PROGRESS_COUNT(vci);
     }
 #endif
     if (flag & MPIDI_PROGRESS_NM) {
         mpi_errno = MPIDI_NM_progress(vci, 0);
         w->nm_skipped = 0;
-        if (count != MPIDI_TSM_PROGRESS_COUNT(vci))
-            w->nm_turn = 1;
     }
     return mpi_errno;
 }

@@ -40,8 +40,8 @@ typedef struct MPIDU_workq {
     tsm_swp_t queue;
     int draining;               /* under the lock: the holder is applying posted operations */
     /* under the lock, see ch4_poll.h */
-    int nm_skipped;             /* polls since the netmod's last */
-    int nm_turn;                /* polls from one of the netmod to the next */
+    unsigned nm_skipped;        /* polls since the netmod's last */
+    unsigned shm_quiet;         /* polls since shared memory brought something */
     int vci;
 } MPIDU_workq_t;
 
