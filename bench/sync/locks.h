@@ -11,6 +11,7 @@
 #include "lock/tsm_adaptive.h"
 #include "lock/tsm_clh.h"
 #include "lock/tsm_clh_lpw.h"
+#include "lock/tsm_gate.h"
 #include "lock/tsm_hmcs.h"
 #include "lock/tsm_hyblock.h"
 #include "lock/tsm_lock_mcs.h"
@@ -26,7 +27,9 @@
 #define BENCH_LOCKS_OURS(X) \
     X(pthread, "libc") X(mutex, "tsm") X(ticket, "tsm") X(clh, "tsm") X(clh_lpw, "tsm") \
     X(clh_lpw_low, "tsm") X(mcs, "tsm") X(lock_mcs, "tsm") X(hmcs, "tsm") X(hyblock, "tsm") \
-    X(dsm_lock, "tsm") X(adaptive, "tsm")
+    X(dsm_lock, "tsm") X(adaptive, "tsm") X(ticket_gate, "tsm") X(clh_gate, "tsm") \
+    X(clh_lpw_gate, "tsm") X(clh_lpw_low_gate, "tsm") X(mcs_gate, "tsm") X(hmcs_gate, "tsm") \
+    X(hyblock_gate, "tsm") X(dsm_lock_gate, "tsm")
 #ifdef BENCH_HAVE_CK
 #define BENCH_LOCKS_CK(X) X(ck_ticket, "ck") X(ck_clh, "ck") X(ck_mcs, "ck")
 #else
@@ -128,6 +131,78 @@ LK_ACQUIRE(dsm_lock, tsm_dsm_synch_acquire(lock, context), tsm_dsm_synch_release
 LK_CREATE(adaptive, tsm_adaptive_t, tsm_adaptive_init(lock))
 LK_NO_CONTEXT(adaptive)
 LK_ACQUIRE(adaptive, tsm_adaptive_acquire(lock), tsm_adaptive_release(lock))
+
+/* A FIFO lock `inner` behind `gate`, with the same contexts. `high` is the gate above that of low
+ * priority, at which nobody queues here. */
+#define LK_GATE(name_, type_, set_up_, acquire_, release_) \
+    typedef struct lk_##name_ { \
+        tsm_gate_t gate, high; \
+        type_ inner; \
+    } lk_##name_##_t; \
+    static inline void lk_##name_##_set_up(lk_##name_##_t *lock) \
+    { \
+        type_ *inner = &lock->inner; \
+        tsm_gate_init(&lock->gate); \
+        tsm_gate_init(&lock->high); \
+        set_up_; \
+    } \
+    LK_CREATE(name_, lk_##name_##_t, lk_##name_##_set_up(lock)) \
+    LK_ACQUIRE(name_, lk_##name_##_t *gated = lock; type_ *inner = &gated->inner; acquire_, \
+               type_ *inner = &((lk_##name_##_t *) lock)->inner; release_)
+
+LK_GATE(ticket_gate, tsm_ticket_t, tsm_ticket_init(inner),
+        tsm_gate_acquire(&gated->gate, tsm_ticket_try(inner), tsm_ticket_acquire(inner)),
+        tsm_ticket_release(inner))
+LK_NO_CONTEXT(ticket_gate)
+
+LK_GATE(clh_gate, tsm_clh_t, tsm_clh_init(inner, bench_alloc(sizeof(tsm_clh_node_t))),
+        tsm_gate_acquire(&gated->gate, tsm_clh_try(inner, context),
+                         tsm_clh_acquire(inner, context)),
+        tsm_clh_release(inner, context))
+#define lk_clh_gate_context lk_clh_context
+
+LK_GATE(clh_lpw_gate, tsm_clh_lpw_t,
+        tsm_clh_lpw_init(inner, bench_alloc(sizeof(tsm_clh_node_t)),
+                         bench_alloc(sizeof(tsm_clh_node_t))),
+        tsm_gate_acquire(&gated->gate, tsm_clh_lpw_try(inner, context),
+                         tsm_clh_lpw_acquire(inner, context)),
+        tsm_clh_lpw_release(inner, context))
+#define lk_clh_lpw_gate_context lk_clh_context
+
+LK_GATE(clh_lpw_low_gate, tsm_clh_lpw_t,
+        tsm_clh_lpw_init(inner, bench_alloc(sizeof(tsm_clh_node_t)),
+                         bench_alloc(sizeof(tsm_clh_node_t))),
+        tsm_gate_acquire_below(&gated->gate, &gated->high, tsm_clh_lpw_try_low(inner, context),
+                               tsm_clh_lpw_acquire_low(inner, context)),
+        tsm_clh_lpw_release_low(inner, context))
+#define lk_clh_lpw_low_gate_context lk_clh_context
+
+LK_GATE(mcs_gate, tsm_mcs_t, tsm_mcs_init(inner),
+        tsm_gate_acquire(&gated->gate, tsm_mcs_try(inner, context),
+                         tsm_mcs_acquire(inner, context)),
+        tsm_mcs_release(inner, context))
+#define lk_mcs_gate_context lk_mcs_context
+
+LK_GATE(hmcs_gate, tsm_hmcs_t,
+        tsm_hmcs_init(inner, bench_alloc(tsm_hmcs_domains(lk_hmcs_widths, 2) *
+                                         sizeof(tsm_hmcs_domain_t)),
+                      lk_hmcs_widths, 2, TSM_HMCS_THRESHOLD),
+        tsm_gate_acquire(&gated->gate, tsm_hmcs_try(inner, context),
+                         tsm_hmcs_acquire(inner, context, tsm_hmcs_leaf_here(inner))),
+        tsm_hmcs_release(inner, context))
+#define lk_hmcs_gate_context lk_hmcs_context
+
+LK_GATE(hyblock_gate, tsm_hyblock_t, tsm_hyblock_init(inner),
+        tsm_gate_acquire(&gated->gate, tsm_hyblock_try(inner, context),
+                         tsm_hyblock_acquire(inner, context)),
+        tsm_hyblock_release(inner, context))
+#define lk_hyblock_gate_context lk_hyblock_context
+
+/* has no try, so that each acquire is counted as one that waits */
+LK_GATE(dsm_lock_gate, tsm_dsm_synch_t, tsm_dsm_synch_init(inner, TSM_DSM_SYNCH_MAX_COMBINE),
+        tsm_gate_acquire(&gated->gate, 0, tsm_dsm_synch_acquire(inner, context)),
+        tsm_dsm_synch_release(inner, context))
+#define lk_dsm_lock_gate_context lk_dsm_lock_context
 
 #ifdef BENCH_HAVE_CK
 LK_CREATE(ck_ticket, ck_spinlock_ticket_t, ck_spinlock_ticket_init(lock))

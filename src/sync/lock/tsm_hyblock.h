@@ -33,8 +33,8 @@
  * Threads:    any number; they may come and go. The caller owns the node: made once with
  *             tsm_hyblock_node_init, then used for one lock at a time, by any thread; untouched
  *             from acquire (or successful try) until release returns, then free for any use. Align
- *             nodes to TSM_CACHELINE for speed. With many more threads than processors each
- *             hand-over may cost a wake-up.
+ *             nodes to TSM_CACHELINE for speed. With more threads than processors each
+ *             hand-over may cost a wake-up; see tsm_gate.h.
  */
 
 #ifndef TSM_HYBLOCK_H_INCLUDED

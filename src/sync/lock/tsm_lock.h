@@ -13,6 +13,9 @@
  *             (`owner`, read and written by the holder only); nodes come from a per-thread pool, in
  *             which a set bit of `busy` means that the node is in the list of some lock.
  * Progress, release and acquire: those of the selected lock; the pool is private to its thread.
+ *             Ticket and MCS stand behind a gate (tsm_gate.h): with more threads than processors
+ *             FIFO is given up for a quantum at a time, and a try also fails while others wait at
+ *             the gate, so that the lock may be free then; but one of those will take it.
  *             Release is a release, not a sequentially consistent store: nothing orders it before
  *             a later load of the same thread, not even a seq_cst one such as tsm_swp_is_empty().
  *             A protocol of the form "release, then look whether somebody posted meanwhile" must
@@ -75,13 +78,18 @@ static inline const char *tsm_lock_name(void)
 
 #elif TSM_LOCK_KIND == TSM_LOCK_KIND_TICKET
 
+#include "tsm_gate.h"
 #include "tsm_ticket.h"
 
-typedef tsm_ticket_t tsm_lock_t;
+typedef struct tsm_lock {
+    tsm_gate_t gate;
+    tsm_ticket_t ticket;
+} tsm_lock_t;
 
 static inline int tsm_lock_init(tsm_lock_t *lock)
 {
-    tsm_ticket_init(lock);
+    tsm_gate_init(&lock->gate);
+    tsm_ticket_init(&lock->ticket);
     return 0;
 }
 
@@ -92,17 +100,17 @@ static inline void tsm_lock_destroy(tsm_lock_t *lock)
 
 static inline void tsm_lock_acquire(tsm_lock_t *lock)
 {
-    tsm_ticket_acquire(lock);
+    tsm_gate_acquire(&lock->gate, tsm_ticket_try(&lock->ticket), tsm_ticket_acquire(&lock->ticket));
 }
 
 static inline int tsm_lock_try(tsm_lock_t *lock)
 {
-    return tsm_ticket_try(lock);
+    return tsm_gate_try(&lock->gate, tsm_ticket_try(&lock->ticket));
 }
 
 static inline void tsm_lock_release(tsm_lock_t *lock)
 {
-    tsm_ticket_release(lock);
+    tsm_ticket_release(&lock->ticket);
 }
 
 static inline const char *tsm_lock_name(void)

@@ -23,6 +23,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "tsm_gate.h"
 #include "tsm_mcs.h"
 
 /* Locks that one thread may hold or wait for at once: the bits of `busy`. */
@@ -39,6 +40,7 @@ typedef struct tsm_lock_pool {
 } tsm_lock_pool_t;
 
 typedef struct tsm_lock {
+    tsm_gate_t gate;
     tsm_mcs_t mcs;                                      /* threads that come write here */
     char pad[TSM_CACHELINE - sizeof(tsm_mcs_t)];
     tsm_lock_slot_t *owner;                             /* the holder writes here */
@@ -88,6 +90,7 @@ static inline void tsm_lock_slot_put_(tsm_lock_slot_t *slot)
 
 static inline int tsm_lock_init(tsm_lock_t *lock)
 {
+    tsm_gate_init(&lock->gate);
     tsm_mcs_init(&lock->mcs);
     lock->owner = NULL;
     return 0;
@@ -102,7 +105,8 @@ static inline void tsm_lock_acquire(tsm_lock_t *lock)
 {
     tsm_lock_slot_t *slot = tsm_lock_slot_get_();
 
-    tsm_mcs_acquire(&lock->mcs, &slot->node);
+    tsm_gate_acquire(&lock->gate, tsm_mcs_try(&lock->mcs, &slot->node),
+                     tsm_mcs_acquire(&lock->mcs, &slot->node));
     lock->owner = slot;
 }
 
@@ -110,7 +114,7 @@ static inline int tsm_lock_try(tsm_lock_t *lock)
 {
     tsm_lock_slot_t *slot = tsm_lock_slot_get_();
 
-    if (!tsm_mcs_try(&lock->mcs, &slot->node)) {
+    if (!tsm_gate_try(&lock->gate, tsm_mcs_try(&lock->mcs, &slot->node))) {
         tsm_lock_slot_put_(slot);
         return 0;
     }

@@ -26,8 +26,8 @@
  *
  * Threads:    any number; they may come and go. The caller owns the node: it must stay untouched
  *             from acquire (or successful try) until release returns, and is free for any use,
- *             or to be freed, from then on. Align nodes to TSM_CACHELINE for speed. With many more
- *             threads than processors each hand-over may cost a wake-up.
+ *             or to be freed, from then on. Align nodes to TSM_CACHELINE for speed. With more
+ *             threads than processors each hand-over may cost a wake-up; see tsm_gate.h.
  */
 
 #ifndef TSM_MCS_H_INCLUDED

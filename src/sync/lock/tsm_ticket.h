@@ -21,8 +21,8 @@
  *   nobody took a ticket since.
  *
  * Threads:    fewer than 2^32 at once. All waiters share one word, so they spin and yield but do
- *             not park: a wake would wake them all. With many more threads than processors, the
- *             strict order makes each hand-over wait for the scheduler; prefer the mutex there.
+ *             not park: a wake would wake them all. With more threads than processors, the
+ *             strict order makes each hand-over wait for the scheduler; see tsm_gate.h.
  */
 
 #ifndef TSM_TICKET_H_INCLUDED

@@ -1,0 +1,248 @@
+/*
+ * Copyright (C) by the MPICH-TSM developers
+ *     See COPYRIGHT in top-level directory
+ */
+
+/*
+ * What:       an admission gate in front of any lock. It stands open while the threads at the lock
+ *             fit on the processors. Once they do not, one thread, the favoured one, goes through
+ *             for about a scheduling quantum and the others wait in the gate's queue, so that a
+ *             FIFO lock does not pay a context switch for each hand-over.
+ * Source:     GCR, the wrapper of Dice and Kogan, "Avoiding Scalability Collapse by Restricting
+ *             Concurrency", Euro-Par 2019: a FIFO of passive threads, of which the first watches,
+ *             in front of a lock that is left as it is; Dice, "Malthusian Locks", EuroSys 2017: few
+ *             circulate, and long-term fairness comes from admitting one of the others now and
+ *             then. GCR counts the active threads with atomic instructions; here the gate names the
+ *             one thread that may pass, which costs it a compare and a plain store.
+ *
+ * Policy.     `favoured` is 0 while the gate is open. A thread that finds the inner lock taken is
+ *             counted in `waiting` until it runs with it; who finds by this that the counted
+ *             outnumber the processors closes the gate and is the favoured one. Whoever comes and
+ *             is not, queues. The first in the queue, the head, is awake and looks on, with a yield
+ *             for each look, since it may be the favoured one who needs the processor. It ends its
+ *             watch when
+ *              - the gate is open, or
+ *              - the favoured thread has not come from one look to the next and nobody waits at the
+ *                inner lock: a free lock does not stay idle while threads wait, or
+ *              - TSM_GATE_QUANTUM_NS are over.
+ *             Then it is the favoured one itself if somebody stands behind it; else it opens the
+ *             gate. Now and then the favoured one opens the gate, too, if nobody queues.
+ *             All who are inside the gate are served as the inner lock likes, FIFO for ours.
+ *
+ * Use:        with the inner lock's try and acquire, which are evaluated with the gate passed:
+ *               tsm_gate_acquire(&gate, tsm_mcs_try(&lock, node), tsm_mcs_acquire(&lock, node));
+ *               tsm_mcs_release(&lock, node);                     the gate has no part in it
+ *               if (tsm_gate_try(&gate, tsm_mcs_try(&lock, node))) ...
+ *             and in the same way ticket, CLH, HYBLOCK, and HMCS with tsm_hmcs_acquire(&lock, node,
+ *             tsm_hmcs_leaf_here(&lock)). For a lock without a try write 0; the count in `waiting`
+ *             then costs two atomic instructions each time. Each lock has a gate of its own.
+ *             CLH-LPW has one for each priority, as its high threads must not stand behind low
+ *             ones:
+ *               tsm_gate_acquire(&high, tsm_clh_lpw_try(...), tsm_clh_lpw_acquire(...));
+ *               tsm_gate_acquire_below(&low, &high, tsm_clh_lpw_try_low(...),
+ *                                      tsm_clh_lpw_acquire_low(...));
+ *             Low threads then wait also while high ones queue at their gate, where the lock's own
+ *             order does not see them. The two gates count apart. HMCS's try goes to the root, so a
+ *             thread may overtake one that is on its way up from a leaf; the other tries find
+ *             nobody to overtake. tsm_lock.h has gates built in.
+ *
+ * Invariants: (1) the gate is policy: who passes it wrongly or twice, or with a name that a thread
+ *             that has ended had before, costs order or speed. Mutual exclusion is the inner lock's
+ *             alone. (2) The queue's holder, the head, never sleeps, and its watch ends after a
+ *             quantum at most, so no wake-up by the favoured thread is needed and none can be lost.
+ *             (3) While no more threads use the lock than there are processors, `favoured` stays 0,
+ *             and the order is the inner lock's. (4) A thread touches the gate before its critical
+ *             section only, so whoever has the lock last may free both after release.
+ * Progress:   passing is blocking and FIFO in the queue, with a quantum at most for each thread
+ *             before us, as far as the scheduler lets the head look; below another gate, with the
+ *             time in which threads queue there, so low threads may starve, as in CLH-LPW itself.
+ *             An open gate is passed with one load, or two below another; a closed one by the
+ *             favoured thread with a few loads and a store, and a compare-and-swap once in
+ *             TSM_GATE_USES. Try adds no more than that to the inner try; it fails while others
+ *             queue, but for the favoured thread.
+ *
+ *   No pairs of its own: `favoured`, `uses` and `waiting` are hints, so all accesses are relaxed.
+ *   The queue's pairs, in tsm_mcs.h, hand on the head's place only; what the lock protects goes
+ *   along the inner lock's pairs.
+ *
+ * Threads:    any number; they may come and go. No node and nothing to register.
+ */
+
+#ifndef TSM_GATE_H_INCLUDED
+#define TSM_GATE_H_INCLUDED
+
+#include <errno.h>
+#include <sched.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <time.h>
+
+#include "../tsm_atomic.h"
+#include "../tsm_topology.h"
+#include "tsm_mcs.h"
+
+/* How long a thread is favoured while it uses the lock and others queue. Longer is faster, shorter
+ * is fairer. */
+#ifndef TSM_GATE_QUANTUM_NS
+#define TSM_GATE_QUANTUM_NS 1000000
+#endif
+
+/* Pauses between two looks of the head: each look costs the favoured thread a cache miss. */
+#define TSM_GATE_WATCH_PAUSES 64
+
+/* Uses after which the favoured thread looks whether anybody queues. */
+#define TSM_GATE_USES 64
+
+typedef struct tsm_gate {
+    TSM_ATOMIC(uintptr_t) favoured;     /* 0 or a thread; all who come read it */
+    TSM_ATOMIC(uint32_t) uses;          /* counted by the favoured thread */
+    char pad1[TSM_CACHELINE - sizeof(uintptr_t) - sizeof(uint32_t)];
+    tsm_mcs_t queue;                    /* its holder is the head */
+    TSM_ATOMIC(int) waiting;            /* threads that wait for the inner lock */
+    char pad2[TSM_CACHELINE - sizeof(tsm_mcs_t) - sizeof(int)];
+} tsm_gate_t;
+
+#define TSM_GATE_INITIALIZER { 0, 0, { 0 }, TSM_MCS_INITIALIZER, 0, { 0 } }
+
+/* Make an open gate. One thread, before any use. */
+static inline void tsm_gate_init(tsm_gate_t *gate)
+{
+    tsm_store(&gate->favoured, 0, TSM_RELAXED);
+    tsm_store(&gate->uses, 0, TSM_RELAXED);
+    tsm_mcs_init(&gate->queue);
+    tsm_store(&gate->waiting, 0, TSM_RELAXED);
+}
+
+/* 1 if threads wait at the gate, else 0; outdated when it is returned. Wait-free. */
+static inline int tsm_gate_queued(tsm_gate_t *gate)
+{
+    return tsm_load(&gate->queue.tail, TSM_RELAXED) != NULL;
+}
+
+/* A name that no other living thread has, and never 0: each thread has its own errno. */
+static inline uintptr_t tsm_gate_me_(void)
+{
+    return (uintptr_t) &errno;
+}
+
+/* By the favoured thread, which comes again. By compare-and-swap, so that it opens the gate only in
+ * its own name: another one may have those behind it. */
+static inline void tsm_gate_use_(tsm_gate_t *gate)
+{
+    uintptr_t me = tsm_gate_me_();
+    uint32_t uses = tsm_load(&gate->uses, TSM_RELAXED) + 1;
+
+    tsm_store(&gate->uses, uses, TSM_RELAXED);
+    if (uses % TSM_GATE_USES == 0 && !tsm_gate_queued(gate))
+        tsm_cas(&gate->favoured, &me, 0, TSM_RELAXED, TSM_RELAXED);
+}
+
+/* May we pass without queueing? above: NULL, or the gate of a higher priority. */
+static inline int tsm_gate_pass_(tsm_gate_t *gate, tsm_gate_t *above)
+{
+    uintptr_t favoured = tsm_load(&gate->favoured, TSM_RELAXED);
+
+    if (above != NULL && tsm_load(&above->favoured, TSM_RELAXED) != 0 && tsm_gate_queued(above))
+        return 0;
+    if (favoured == 0)
+        return 1;
+    if (favoured != tsm_gate_me_())
+        return 0;
+    tsm_gate_use_(gate);
+    return 1;
+}
+
+static inline uint64_t tsm_gate_now_(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t) now.tv_sec * 1000000000u + (uint64_t) now.tv_nsec;
+}
+
+/* By the head: look on until the gate is open, the lock idle, or the quantum over. */
+static inline void tsm_gate_watch_(tsm_gate_t *gate)
+{
+    uint64_t end = tsm_gate_now_() + TSM_GATE_QUANTUM_NS;
+    uint32_t last = tsm_load(&gate->uses, TSM_RELAXED);
+
+    while (tsm_load(&gate->favoured, TSM_RELAXED) != 0) {
+        sched_yield();
+        for (int i = 0; i < TSM_GATE_WATCH_PAUSES; i++)
+            tsm_cpu_pause();
+        uint32_t uses = tsm_load(&gate->uses, TSM_RELAXED);
+        int idle = uses == last && tsm_load(&gate->waiting, TSM_RELAXED) == 0;
+        if (idle || tsm_gate_now_() >= end)
+            return;
+        last = uses;
+    }
+}
+
+/* Wait in the queue. Out of line: it is not worth the caller's registers. */
+static __attribute__((noinline, unused)) void tsm_gate_queue_(tsm_gate_t *gate, tsm_gate_t *above)
+{
+    tsm_mcs_node_t node;
+
+    tsm_mcs_acquire(&gate->queue, &node);
+    tsm_gate_watch_(gate);
+    while (above != NULL && tsm_gate_queued(above))
+        sched_yield();
+    int last = tsm_load(&gate->queue.tail, TSM_RELAXED) == &node;
+    tsm_store(&gate->favoured, last ? 0 : tsm_gate_me_(), TSM_RELAXED);
+    tsm_mcs_release(&gate->queue, &node);
+}
+
+/* Pass the gate, at once or by the queue. */
+static inline void tsm_gate_enter_(tsm_gate_t *gate, tsm_gate_t *above)
+{
+    if (!tsm_gate_pass_(gate, above))
+        tsm_gate_queue_(gate, above);
+}
+
+/* Before waiting for the inner lock: be counted, and close the gate if there are too many. The
+ * holder may be among the counted, so one more for it would close the gate to threads that fit. */
+static inline void tsm_gate_wait_begin_(tsm_gate_t *gate)
+{
+    uintptr_t open = 0;
+
+    if (tsm_fetch_add(&gate->waiting, 1, TSM_RELAXED) + 1 > tsm_cpus_allowed() &&
+        tsm_load(&gate->favoured, TSM_RELAXED) == open)
+        tsm_cas(&gate->favoured, &open, tsm_gate_me_(), TSM_RELAXED, TSM_RELAXED);
+}
+
+static inline void tsm_gate_wait_end_(tsm_gate_t *gate)
+{
+    tsm_fetch_add(&gate->waiting, -1, TSM_RELAXED);
+}
+
+/* May a try go on to the inner try? If the gate is closed but nobody queues, yes: else it would
+ * stay closed for a thread that only tries. */
+static inline int tsm_gate_try_(tsm_gate_t *gate, tsm_gate_t *above)
+{
+    if (tsm_gate_pass_(gate, above))
+        return 1;
+    return !tsm_gate_queued(gate) && (above == NULL || !tsm_gate_queued(above));
+}
+
+/* Blocks until the inner lock is ours. try_: an expression that takes the inner lock and is true,
+ * or is false; acquire_: a statement that takes it. Release the inner lock alone. */
+#define tsm_gate_acquire(gate_, try_, acquire_) \
+    tsm_gate_acquire_below(gate_, NULL, try_, acquire_)
+
+/* The same for a lower priority: waits also while threads queue at the gate above_. */
+#define tsm_gate_acquire_below(gate_, above_, try_, acquire_) \
+    do { \
+        tsm_gate_enter_((gate_), (above_)); \
+        if (!(try_)) { \
+            tsm_gate_wait_begin_(gate_); \
+            acquire_; \
+            tsm_gate_wait_end_(gate_); \
+        } \
+    } while (0)
+
+/* 1 if try_ took the inner lock; 0 if it did not, or if others queue and we are not the favoured
+ * one. Never waits. */
+#define tsm_gate_try(gate_, try_) tsm_gate_try_below(gate_, NULL, try_)
+#define tsm_gate_try_below(gate_, above_, try_) (tsm_gate_try_((gate_), (above_)) && (try_))
+
+#endif /* TSM_GATE_H_INCLUDED */

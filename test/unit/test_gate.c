@@ -1,0 +1,461 @@
+/*
+ * Copyright (C) by the MPICH-TSM developers
+ *     See COPYRIGHT in top-level directory
+ */
+
+/* The admission gate, in front of each lock. main() makes the gate believe that there is one
+ * processor, so that it closes as soon as two threads wait, on every machine. */
+
+#include "unit_lock.h"
+
+#include "lock/tsm_clh_lpw.h"
+#include "lock/tsm_gate.h"
+#include "lock/tsm_hmcs.h"
+#include "lock/tsm_hyblock.h"
+#include "lock/tsm_ticket.h"
+
+/* high: of CLH-LPW, above `gate`. */
+static tsm_gate_t gate, high;
+
+static tsm_ticket_t ticket;
+static tsm_mcs_t mcs;
+static tsm_clh_t clh;
+static tsm_clh_lpw_t lpw;
+static tsm_hmcs_t hmcs;
+static tsm_hmcs_domain_t hmcs_domain[3];
+static tsm_hyblock_t hyblock;
+
+/* A thread's part of any of the locks. */
+typedef struct member {
+    tsm_mcs_node_t mcs;
+    tsm_clh_context_t clh;
+    tsm_hmcs_node_t hmcs;
+    tsm_hyblock_node_t hyblock;
+    int is_low;
+} member_t;
+
+static tsm_clh_node_t *new_clh_node(void)
+{
+    tsm_clh_node_t *node = malloc(sizeof(*node));
+
+    memset(node, 0xa5, sizeof(*node));
+    return node;
+}
+
+static void *begin(int id)
+{
+    member_t *member = malloc(sizeof(*member));
+
+    *member = (member_t) {.hmcs = TSM_HMCS_NODE_INITIALIZER,.is_low = id % 2 };
+    tsm_clh_context_init(&member->clh, new_clh_node());
+    tsm_hyblock_node_init(&member->hyblock);
+    return member;
+}
+
+static void end(void *thread)
+{
+    member_t *member = thread;
+
+    free(tsm_clh_context_end(&member->clh));
+    free(member);
+}
+
+/* The functions of one kind of lock, and its unit_lock_t. */
+#define KIND(name_, try_, acquire_, release_) \
+    static void name_##_acquire(void *thread) \
+    { \
+        member_t *me = thread; \
+        (void) me; \
+        tsm_gate_acquire(&gate, try_, acquire_); \
+    } \
+    static int name_##_try(void *thread) \
+    { \
+        member_t *me = thread; \
+        (void) me; \
+        return tsm_gate_try(&gate, try_); \
+    } \
+    static void name_##_release(void *thread) \
+    { \
+        member_t *me = thread; \
+        (void) me; \
+        release_; \
+    } \
+    static unit_lock_t name_##_ops = { begin, end, name_##_acquire, name_##_try, name_##_release };
+
+KIND(ticket, tsm_ticket_try(&ticket), tsm_ticket_acquire(&ticket), tsm_ticket_release(&ticket))
+KIND(mcs, tsm_mcs_try(&mcs, &me->mcs), tsm_mcs_acquire(&mcs, &me->mcs),
+     tsm_mcs_release(&mcs, &me->mcs))
+KIND(clh, tsm_clh_try(&clh, &me->clh), tsm_clh_acquire(&clh, &me->clh),
+     tsm_clh_release(&clh, &me->clh))
+KIND(clh_lpw, tsm_clh_lpw_try(&lpw, &me->clh), tsm_clh_lpw_acquire(&lpw, &me->clh),
+     tsm_clh_lpw_release(&lpw, &me->clh))
+KIND(clh_lpw_low, tsm_clh_lpw_try_low(&lpw, &me->clh), tsm_clh_lpw_acquire_low(&lpw, &me->clh),
+     tsm_clh_lpw_release_low(&lpw, &me->clh))
+KIND(hmcs, tsm_hmcs_try(&hmcs, &me->hmcs),
+     tsm_hmcs_acquire(&hmcs, &me->hmcs, tsm_hmcs_leaf_here(&hmcs)),
+     tsm_hmcs_release(&hmcs, &me->hmcs))
+KIND(hyblock, tsm_hyblock_try(&hyblock, &me->hyblock),
+     tsm_hyblock_acquire(&hyblock, &me->hyblock), tsm_hyblock_release(&hyblock, &me->hyblock))
+
+/* CLH-LPW with both priorities: every other thread is a low one. */
+static void both_acquire(void *thread)
+{
+    member_t *me = thread;
+
+    if (me->is_low)
+        tsm_gate_acquire_below(&gate, &high, tsm_clh_lpw_try_low(&lpw, &me->clh),
+                               tsm_clh_lpw_acquire_low(&lpw, &me->clh));
+    else
+        tsm_gate_acquire(&high, tsm_clh_lpw_try(&lpw, &me->clh),
+                         tsm_clh_lpw_acquire(&lpw, &me->clh));
+}
+
+static int both_try(void *thread)
+{
+    member_t *me = thread;
+
+    if (me->is_low)
+        return tsm_gate_try_below(&gate, &high, tsm_clh_lpw_try_low(&lpw, &me->clh));
+    return tsm_gate_try(&high, tsm_clh_lpw_try(&lpw, &me->clh));
+}
+
+static void both_release(void *thread)
+{
+    member_t *me = thread;
+
+    if (me->is_low)
+        clh_lpw_low_release(me);
+    else
+        clh_lpw_release(me);
+}
+
+static unit_lock_t both_ops = { begin, end, both_acquire, both_try, both_release };
+
+static int set_up(void **state)
+{
+    static const uint32_t widths[] = { 1, 2 };
+
+    (void) state;
+    tsm_gate_init(&gate);
+    tsm_gate_init(&high);
+    tsm_ticket_init(&ticket);
+    tsm_mcs_init(&mcs);
+    tsm_clh_init(&clh, new_clh_node());
+    tsm_clh_lpw_init(&lpw, new_clh_node(), new_clh_node());
+    tsm_hmcs_init(&hmcs, hmcs_domain, widths, 2, 4);
+    tsm_hyblock_init(&hyblock);
+    return 0;
+}
+
+/* Nobody is left anywhere. */
+static int check_free(void **state)
+{
+    tsm_clh_node_t *node[2];
+
+    (void) state;
+    assert_int_equal(tsm_gate_queued(&gate), 0);
+    assert_int_equal(tsm_gate_queued(&high), 0);
+    assert_int_equal(tsm_load(&gate.waiting, TSM_ACQUIRE), 0);
+    assert_int_equal(tsm_load(&high.waiting, TSM_ACQUIRE), 0);
+    free(tsm_clh_destroy(&clh));
+    tsm_clh_lpw_destroy(&lpw, &node[0], &node[1]);
+    free(node[0]);
+    free(node[1]);
+    return 0;
+}
+
+/* ---- every lock behind a gate ---- */
+
+static void test_try(void **state)
+{
+    unit_try(*state);
+}
+
+static void test_exclusion(void **state)
+{
+    unit_exclusion(*state, unit_acquire_body, 60000);
+}
+
+static void test_exclusion_with_try(void **state)
+{
+    unit_exclusion(*state, unit_mixed_body, 30000);
+}
+
+static void test_come_and_go(void **state)
+{
+    unit_come_and_go(*state);
+}
+
+static void test_held_at_any_step(void **state)
+{
+    unit_held(*state);
+}
+
+/* A lock that nobody uses goes to one at the gate without anybody's help: each thread holds it for
+ * long, so that the others are all at the gate, and never comes back at once. */
+static void slow_body(int id, void *arg)
+{
+    unit_guarded_t *g = arg;
+    void *thread = g->lock->begin(id);
+
+    for (long i = 0; i < g->rounds; i++) {
+        g->lock->acquire(thread);
+        unit_bump(g);
+        for (int k = 0; k < 20; k++)
+            sched_yield();
+        g->lock->release(thread);
+        for (int k = 0; k < 20; k++)
+            sched_yield();
+    }
+    g->lock->end(thread);
+}
+
+static void test_idle_lock_is_taken(void **state)
+{
+    unit_guarded_t g = { .lock = *state, .rounds = unit_scaled(100) };
+
+    for (int n = 2; n <= 8; n *= 2)
+        unit_team(n, slow_body, &g);
+    assert_int_equal(g.broken, 0);
+    assert_int_equal(g.first, (2 + 4 + 8) * g.rounds);
+}
+
+/* Threads that never leave the lock alone keep none of the others out: each of them goes on until
+ * all had their share. */
+typedef struct hogging {
+    unit_guarded_t g;
+    TSM_ATOMIC(int) hungry;
+} hogging_t;
+
+static void hogging_body(int id, void *arg)
+{
+    hogging_t *hogging = arg;
+    const unit_lock_t *lock = hogging->g.lock;
+    void *thread = lock->begin(id);
+
+    for (long i = 1; tsm_load(&hogging->hungry, TSM_RELAXED) > 0; i++) {
+        lock->acquire(thread);
+        unit_bump(&hogging->g);
+        lock->release(thread);
+        if (i == hogging->g.rounds)
+            tsm_fetch_add(&hogging->hungry, -1, TSM_RELAXED);
+    }
+    lock->end(thread);
+}
+
+static void test_bypass_is_bounded(void **state)
+{
+    for (int n = 2; n <= 32; n *= 4) {
+        hogging_t hogging = { .g = { .lock = *state, .rounds = 20 }, .hungry = n };
+        unit_team(n, hogging_body, &hogging);
+        assert_int_equal(hogging.g.broken, 0);
+        assert_true(hogging.g.first >= n * hogging.g.rounds);
+    }
+}
+
+/* ---- the gate itself, in front of MCS ---- */
+
+/* The name of a thread that never comes. */
+static uintptr_t stranger(void)
+{
+    return (uintptr_t) &gate;
+}
+
+static uintptr_t favoured(void)
+{
+    return tsm_load(&gate.favoured, TSM_ACQUIRE);
+}
+
+static void acquire_and_release(int times)
+{
+    void *thread = begin(0);
+
+    for (int i = 0; i < times; i++) {
+        mcs_acquire(thread);
+        mcs_release(thread);
+    }
+    end(thread);
+}
+
+/* With too many at the lock the gate closes; when they are gone it opens for the next. */
+static void test_closes_and_opens(void **state)
+{
+    unit_line_t line = { .lock = &mcs_ops };
+    void *thread = begin(0);
+
+    (void) state;
+    acquire_and_release(1000);
+    assert_int_equal(favoured(), 0);
+    mcs_acquire(thread);
+    unit_line_add(&line, 0);
+    unit_wait_until(tsm_load(&gate.waiting, TSM_ACQUIRE) == 1);
+    assert_int_equal(favoured(), 0);
+    unit_line_add(&line, 1);
+    unit_wait_until(favoured() != 0);
+    for (int id = 2; id < UNIT_LINE_MAX; id++)
+        unit_line_add(&line, id);
+    mcs_release(thread);
+    unit_line_end(&line);
+    acquire_and_release(1);
+    assert_int_equal(favoured(), 0);
+    end(thread);
+}
+
+/* The favoured thread does not come any more. */
+static void test_favoured_goes_away(void **state)
+{
+    (void) state;
+    for (int round = 0; round < 20; round++) {
+        unit_line_t line = { .lock = &mcs_ops };
+        tsm_store(&gate.favoured, stranger(), TSM_RELEASE);
+        for (int id = 0; id < UNIT_LINE_MAX; id++)
+            unit_line_add(&line, id);
+        unit_line_end(&line);
+        acquire_and_release(1);
+        assert_int_equal(favoured(), 0);
+    }
+}
+
+/* The favoured thread keeps coming, and nobody else does. */
+static void test_favoured_opens(void **state)
+{
+    (void) state;
+    tsm_store(&gate.favoured, tsm_gate_me_(), TSM_RELEASE);
+    acquire_and_release(TSM_GATE_USES - 1);
+    assert_int_equal(favoured(), tsm_gate_me_());
+    acquire_and_release(1);
+    assert_int_equal(favoured(), 0);
+}
+
+/* It does not open it for one who has been favoured after it. */
+static void test_opens_in_its_own_name_only(void **state)
+{
+    (void) state;
+    tsm_store(&gate.favoured, stranger(), TSM_RELEASE);
+    tsm_store(&gate.uses, TSM_GATE_USES - 1, TSM_RELEASE);
+    tsm_gate_use_(&gate);
+    assert_int_equal(favoured(), stranger());
+}
+
+/* What a try does at a closed gate. */
+static void test_try_at_the_gate(void **state)
+{
+    tsm_mcs_node_t node;
+    void *thread = begin(0);
+
+    (void) state;
+    tsm_store(&gate.favoured, stranger(), TSM_RELEASE);
+    assert_int_equal(mcs_try(thread), 1);       /* nobody queues */
+    mcs_release(thread);
+    tsm_mcs_acquire(&gate.queue, &node);
+    assert_int_equal(mcs_try(thread), 0);
+    tsm_store(&gate.favoured, tsm_gate_me_(), TSM_RELEASE);
+    assert_int_equal(mcs_try(thread), 1);
+    mcs_release(thread);
+    tsm_mcs_release(&gate.queue, &node);
+    end(thread);
+}
+
+/* A low thread waits while high ones stand at their gate; high threads never mind the low gate. */
+static void test_priorities(void **state)
+{
+    unit_line_t line = { .lock = &both_ops };
+    tsm_mcs_node_t low_node, high_node;
+    void *thread = begin(0), *low = begin(1);
+
+    (void) state;
+    tsm_store(&gate.favoured, stranger(), TSM_RELEASE);
+    tsm_mcs_acquire(&gate.queue, &low_node);
+    assert_int_equal(both_try(thread), 1);
+    both_release(thread);
+    both_acquire(thread);
+    both_release(thread);
+    tsm_mcs_release(&gate.queue, &low_node);
+
+    tsm_store(&gate.favoured, 0, TSM_RELEASE);
+    tsm_store(&high.favoured, stranger(), TSM_RELEASE);
+    tsm_mcs_acquire(&high.queue, &high_node);
+    assert_int_equal(both_try(low), 0);
+    unit_line_add(&line, 1);
+    unit_wait_until(tsm_gate_queued(&gate));
+    for (int i = 0; i < 100; i++) {
+        assert_int_equal(tsm_gate_queued(&gate), 1);
+        sched_yield();
+    }
+    tsm_mcs_release(&high.queue, &high_node);
+    unit_line_end(&line);
+    end(thread);
+    end(low);
+}
+
+/* A lock and its gate in memory that is freed by whoever has it last. */
+typedef struct shared {
+    tsm_gate_t gate;
+    tsm_ticket_t lock;
+    int users;
+} shared_t;
+
+static void shared_body(int id, void *arg)
+{
+    shared_t *shared = arg;
+    int users;
+
+    (void) id;
+    tsm_gate_acquire(&shared->gate, tsm_ticket_try(&shared->lock),
+                     tsm_ticket_acquire(&shared->lock));
+    users = --shared->users;
+    tsm_ticket_release(&shared->lock);
+    if (users == 0)
+        free(shared);
+}
+
+static void test_last_user_frees(void **state)
+{
+    (void) state;
+    for (long i = 0; i < unit_scaled(400); i++) {
+        shared_t *shared = malloc(sizeof(*shared));
+        tsm_gate_init(&shared->gate);
+        tsm_ticket_init(&shared->lock);
+        shared->users = 6;
+        unit_team(6, shared_body, shared);
+    }
+}
+
+/* No thread is bound yet, and all but this one call will find the number that it finds. */
+static void pretend_one_processor(void)
+{
+    cpu_set_t all, one;
+
+    sched_getaffinity(0, sizeof(all), &all);
+    CPU_ZERO(&one);
+    CPU_SET(sched_getcpu(), &one);
+    sched_setaffinity(0, sizeof(one), &one);
+    assert_int_equal(tsm_cpus_allowed(), 1);
+    sched_setaffinity(0, sizeof(all), &all);
+}
+
+#define TEST(name_, ops_) \
+    { #ops_ ": " #name_, test_##name_, set_up, check_free, &ops_##_ops }
+#define TESTS(ops_) \
+    TEST(try, ops_), TEST(exclusion, ops_), TEST(exclusion_with_try, ops_), \
+    TEST(come_and_go, ops_), TEST(held_at_any_step, ops_), TEST(idle_lock_is_taken, ops_)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(closes_and_opens, mcs), TEST(favoured_goes_away, mcs), TEST(favoured_opens, mcs),
+        TEST(opens_in_its_own_name_only, mcs), TEST(try_at_the_gate, mcs), TEST(priorities, both),
+        TEST(last_user_frees, ticket),
+        TESTS(ticket), TEST(bypass_is_bounded, ticket),
+        TESTS(mcs), TEST(bypass_is_bounded, mcs),
+        TESTS(clh), TEST(bypass_is_bounded, clh),
+        TESTS(clh_lpw), TEST(bypass_is_bounded, clh_lpw),
+        TESTS(clh_lpw_low), TEST(bypass_is_bounded, clh_lpw_low),
+        TESTS(hmcs), TEST(bypass_is_bounded, hmcs),
+        TESTS(hyblock), TEST(bypass_is_bounded, hyblock),
+        TESTS(both),            /* not bounded: low threads may starve */
+    };
+
+    pretend_one_processor();
+    return cmocka_run_group_tests_name("gate", tests, NULL, NULL);
+}
