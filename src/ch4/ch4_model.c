@@ -155,6 +155,7 @@ void MPIDI_tsm_vci_init(int vci)
 
     tsm_swp_init(&workq->queue);
     workq->draining = 0;
+    MPL_atomic_relaxed_store_int(&workq->polls, 0);
     workq->nm_skipped = 0;
     workq->shm_quiet = MPIDI_TSM_NM_TURN;
     workq->vci = vci;

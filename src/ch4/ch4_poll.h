@@ -7,8 +7,11 @@
 #define CH4_POLL_H_INCLUDED
 
 /* Nonblocking progress (ICS'19 section 3.5): a thread that drives a VCI tries its lock and goes
- * away if somebody else is driving, since that one completes our operations too. One acquisition
- * serves netmod and shared memory. Included by ch4_progress.h. */
+ * away if somebody else is driving, since that one completes our operations too. Who has the lock
+ * need not be driving, though: threads that probe in a loop can keep it from all who try, and with a
+ * FIFO lock they do. So a thread that finds the lock taken time after time, and nobody driving in
+ * between, waits for it. One acquisition serves netmod and shared memory. Included by
+ * ch4_progress.h. */
 
 #include "ch4_model.h"
 
@@ -17,6 +20,7 @@
 
 void MPIDI_tsm_skip_more(MPIDI_tsm_thread_t * self);
 void MPIDI_tsm_test_yield(MPIDI_tsm_thread_t * self);
+int MPIDI_tsm_is_driven(MPIDI_tsm_thread_t * self, int vci);
 
 /* While shared memory brings something, the netmod has every so many turns; when it has brought
  * nothing for as many, the netmod has each. */
@@ -32,6 +36,8 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_tsm_poll_locked(int vci, int flag)
     MPIDU_workq_t *w = &MPIDI_VCI(vci).workq;
     int mpi_errno = MPI_SUCCESS;
 
+    MPL_atomic_relaxed_store_int(&w->polls,
+                                 (int) (1u + (unsigned) MPL_atomic_relaxed_load_int(&w->polls)));
 #ifndef MPIDI_CH4_DIRECT_NETMOD
     if (flag & MPIDI_PROGRESS_SHM) {
         int count = MPIDI_TSM_PROGRESS_COUNT(vci);
@@ -68,9 +74,12 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_tsm_poll(int vci, int flag, int wait)
         return MPI_SUCCESS;
     }
     if (!MPIDU_vci_cs_tryenter(m)) {
-        if (!wait && self)
-            MPIDI_tsm_skip_more(self);
-        return MPI_SUCCESS;
+        if (MPIDI_tsm_is_driven(self, vci)) {
+            if (!wait && self)
+                MPIDI_tsm_skip_more(self);
+            return MPI_SUCCESS;
+        }
+        MPIDU_vci_cs_enter(m, 0);
     }
     int count = MPIDI_TSM_PROGRESS_COUNT(vci);
     if (unlikely(MPIDU_vci_cs_has_work(m)))

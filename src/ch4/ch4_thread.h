@@ -25,6 +25,10 @@ typedef struct MPIDI_tsm_thread {
     unsigned idle;              /* polls in a row that found nothing to do or a busy lock */
     unsigned skip;              /* nonblocking calls that will not try the lock */
     unsigned skip_max;          /* the current back-off of nonblocking calls */
+    struct {
+        int polls;              /* the VCI's count when its lock was found taken the last time */
+        int misses;             /* how often it was taken, with nobody driving in between */
+    } watch[MPIDI_CH4_MAX_VCIS];
     /* see ch4_usc.h */
     TSM_ATOMIC(uint32_t) sleep;
     TSM_ATOMIC(int) takers;

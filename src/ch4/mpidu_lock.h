@@ -39,6 +39,7 @@ typedef tsm_lock_t MPIDU_lock_t;
 typedef struct MPIDU_workq {
     tsm_swp_t queue;
     int draining;               /* under the lock: the holder is applying posted operations */
+    MPL_atomic_int_t polls;     /* written under the lock: how often the VCI was driven */
     /* under the lock, see ch4_poll.h */
     unsigned nm_skipped;        /* polls since the netmod's last */
     unsigned shm_quiet;         /* polls since shared memory brought something */
