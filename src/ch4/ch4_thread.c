@@ -201,13 +201,9 @@ int MPIDI_tsm_should_yield(const MPIDI_tsm_thread_t * self)
     return self->idle >= IDLE_SPINS_FREE || MPIDI_tsm_oversubscribed();
 }
 
-/* A waiting thread found nothing to do: spin a little longer each time, then yield (ICS'19 section
- * 3.5, exponential back-off). */
-void MPIDI_tsm_pause(void)
+static void spin_or_yield(MPIDI_tsm_thread_t * self, int yield)
 {
-    MPIDI_tsm_thread_t *self = MPIDI_tsm_self();
-
-    if (!self || (self->idle >= IDLE_SPINS_OVERSUBSCRIBED && MPIDI_tsm_should_yield(self))) {
+    if (yield) {
         global_vci_poll_count |= POLL_COUNT_BITS;
         sched_yield();
     } else {
@@ -216,6 +212,28 @@ void MPIDI_tsm_pause(void)
     }
     if (self)
         self->idle++;
+}
+
+/* A waiting thread found nothing to do: spin a little longer each time, then yield (ICS'19 section
+ * 3.5, exponential back-off). */
+void MPIDI_tsm_pause(void)
+{
+    MPIDI_tsm_thread_t *self = MPIDI_tsm_self();
+
+    spin_or_yield(self, !self || (self->idle >= IDLE_SPINS_OVERSUBSCRIBED &&
+                                  MPIDI_tsm_should_yield(self)));
+}
+
+/* The same for the server of a VCI (ch4_usc.h). Those it has woken need its processor once. After
+ * that it yields less and less often, because all others who wait for the VCI sleep: what the
+ * processor would go to is a thread outside MPI, and if that one spins in a barrier, say, for a
+ * whole time slice. */
+void MPIDI_tsm_pause_server(MPIDI_tsm_thread_t * self)
+{
+    int is_power_of_2 = (self->idle & (self->idle - 1)) == 0;
+
+    spin_or_yield(self, self->idle >= IDLE_SPINS_OVERSUBSCRIBED && is_power_of_2 &&
+                  MPIDI_tsm_should_yield(self));
 }
 
 /* The caller found the lock of the VCI taken. 1 if somebody drives the VCI, or may do so: the caller

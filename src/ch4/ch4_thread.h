@@ -49,6 +49,7 @@ void MPIDI_tsm_cache_spill(MPIDI_tsm_thread_t * self, int pool);
 void MPIDI_tsm_thread_open(void);
 void MPIDI_tsm_thread_close(void);
 int MPIDI_tsm_oversubscribed(void);
+void MPIDI_tsm_pause_server(MPIDI_tsm_thread_t * self);
 int MPIDI_tsm_should_yield(const MPIDI_tsm_thread_t * self);
 
 /* The calling thread's state, or NULL if there is no memory for it. */

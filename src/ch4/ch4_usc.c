@@ -254,8 +254,10 @@ void MPIDI_tsm_wait(MPID_Progress_state * state)
     MPIDI_tsm_wait_t w = state->tsm;
     MPIDI_tsm_thread_t *self = MPIDI_tsm_self();
 
-    if (!self || !MPIR_ThreadInfo.isThreaded || w.serving || state->vci_count != 1 ||
-        MPIDI_tsm_held || MPIR_CVAR_ENABLE_FT || !patience_is_over(self) || !can_sleep(&w)) {
+    if (self && w.serving) {
+        MPIDI_tsm_pause_server(self);
+    } else if (!self || !MPIR_ThreadInfo.isThreaded || state->vci_count != 1 || MPIDI_tsm_held ||
+               MPIR_CVAR_ENABLE_FT || !patience_is_over(self) || !can_sleep(&w)) {
         MPIDI_tsm_pause();
     } else {
         lose_patience();
