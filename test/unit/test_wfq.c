@@ -22,6 +22,10 @@ static void *limited_malloc(size_t bytes);
 #define TSM_WFQ_MALLOC(bytes_) limited_malloc(bytes_)
 #define TSM_WFQ_FREE(p_) free(p_)
 #define TSM_WFQ_CELLS 8
+/* With none, whoever fails once asks for help. */
+static int patience;
+#define PATIENCE_DEFAULT 8
+#define TSM_WFQ_PATIENCE patience
 #include "queue/tsm_wfq.h"
 
 #define PLENTY (1L << 40)
@@ -35,6 +39,7 @@ static int setup(void **state)
 {
     (void) state;
     tsm_store(&allocations_left, PLENTY, TSM_RELAXED);
+    patience = PATIENCE_DEFAULT;
     return 0;
 }
 
@@ -61,6 +66,12 @@ static void dequeue_range(tsm_wfq_t *queue, tsm_wfq_handle_t *handle, int first,
         assert_ptr_equal(tsm_wfq_dequeue(queue, handle), &numbers[i]);
 }
 
+/* Segments that the queue keeps behind the last index. */
+static size_t reserve(const tsm_wfq_t *queue)
+{
+    return (size_t) (queue->margin / TSM_WFQ_CELLS);
+}
+
 static void test_order_and_empty(void **state)
 {
     tsm_wfq_t queue;
@@ -80,7 +91,7 @@ static void test_order_and_empty(void **state)
         enqueue_range(&queue, handle, i, i + 1);
         dequeue_range(&queue, handle, i - 5, i - 4);
     }
-    assert_true(tsm_load(&queue.segments, TSM_RELAXED) <= 2 + TSM_WFQ_POOL);
+    assert_true(tsm_load(&queue.segments, TSM_RELAXED) <= reserve(&queue) + 3 + TSM_WFQ_POOL);
     dequeue_range(&queue, handle, 995, 1000);
     assert_null(tsm_wfq_dequeue(&queue, handle));
     tsm_wfq_detach(handle);
@@ -139,7 +150,8 @@ static void test_cap(void **state)
             assert_in_range(n, full - TSM_WFQ_CELLS, full);
             for (int i = 0; i < 3; i++)
                 assert_int_equal(tsm_wfq_enqueue(&queue, handle, &numbers[n]), ENOMEM);
-            assert_int_equal(tsm_load(&queue.segments, TSM_RELAXED), cap);
+            assert_int_equal(tsm_load(&queue.segments, TSM_RELAXED),
+                             (size_t) cap + reserve(&queue));
             dequeue_range(&queue, handle, 0, n);
             assert_null(tsm_wfq_dequeue(&queue, handle));
         }
@@ -156,11 +168,14 @@ static void test_no_memory(void **state)
     assert_int_equal(tsm_wfq_init(&queue, 0, 2), EINVAL);
     assert_int_equal(tsm_wfq_init(&queue, 1, 1), EINVAL);
     assert_int_equal(tsm_wfq_init(&queue, SIZE_MAX / 2, 2), ENOMEM);
-    for (long allowed = 0; allowed < 2; allowed++) {
+    assert_int_equal(tsm_wfq_init(&queue, 1, 100), 0);
+    const long needed = 2 + (long) reserve(&queue);     /* handles, a segment, the reserve */
+    tsm_wfq_destroy(&queue);
+    for (long allowed = 0; allowed < needed; allowed++) {
         tsm_store(&allocations_left, allowed, TSM_RELAXED);
         assert_int_equal(tsm_wfq_init(&queue, 1, 2), ENOMEM);
     }
-    tsm_store(&allocations_left, 3, TSM_RELAXED);
+    tsm_store(&allocations_left, needed + 1, TSM_RELAXED);
     assert_int_equal(tsm_wfq_init(&queue, 1, 100), 0);
     tsm_wfq_handle_t *handle = attached(&queue);
     enqueue_range(&queue, handle, 0, 2 * TSM_WFQ_CELLS);
@@ -175,18 +190,21 @@ static void test_no_memory(void **state)
     tsm_wfq_destroy(&queue);
 }
 
-/* A thread that is held between any two of its steps, played by hand with its own handle. */
+/* A thread that is held between any two of its steps, played by hand with its own handle; so is one
+ * that spoils what the held one wants. */
 typedef struct staged {
     tsm_wfq_t queue;
     tsm_wfq_handle_t *held;
     tsm_wfq_handle_t *other;
+    tsm_wfq_handle_t *late;
 } staged_t;
 
 static void stage(staged_t *staged, size_t cap)
 {
-    assert_int_equal(tsm_wfq_init(&staged->queue, 2, cap), 0);
+    assert_int_equal(tsm_wfq_init(&staged->queue, 3, cap), 0);
     staged->held = attached(&staged->queue);
     staged->other = attached(&staged->queue);
+    staged->late = attached(&staged->queue);
 }
 
 static void unstage(staged_t *staged)
@@ -194,6 +212,7 @@ static void unstage(staged_t *staged)
     assert_null(tsm_wfq_dequeue(&staged->queue, staged->other));
     tsm_wfq_detach(staged->held);
     tsm_wfq_detach(staged->other);
+    tsm_wfq_detach(staged->late);
     tsm_wfq_destroy(&staged->queue);
 }
 
@@ -203,46 +222,231 @@ static void test_held_enqueuer(void **state)
     (void) state;
     for (int before = 0; before < TSM_WFQ_CELLS; before++) {
         staged_t staged;
-        tsm_wfq_segment_t *tail;
+        tsm_wfq_cell_t *cell;
         uint64_t index;
 
         stage(&staged, 100);
         enqueue_range(&staged.queue, staged.other, 0, before);
-        tsm_wfq_begin_(&staged.queue, staged.held);
-        tail = tsm_load(&staged.queue.tail, TSM_SEQ_CST);
-        index = tsm_fetch_add(&tail->enq, 1, TSM_SEQ_CST);
+        assert_int_equal(tsm_wfq_enq_begin_(&staged.queue, staged.held), 0);
+        index = tsm_wfq_index_(&staged.queue, staged.held);
         assert_int_equal(index, before);
         enqueue_range(&staged.queue, staged.other, before, 300);
         dequeue_range(&staged.queue, staged.other, 0, 300);
         assert_null(tsm_wfq_dequeue(&staged.queue, staged.other));
         /* its segment is still there, though all the others have left it */
-        assert_int_equal(tsm_wfq_deposit_(tail, index, &numbers[0]), 0);
+        cell = tsm_wfq_cell_(&staged.held->tail, index);
+        assert_ptr_equal(tsm_load(&cell->item, TSM_RELAXED), &staged.queue);
+        assert_int_equal(tsm_wfq_enq_slow_(&staged.queue, staged.held, &numbers[0], index), 0);
         tsm_wfq_end_(staged.held);
+        dequeue_range(&staged.queue, staged.other, 0, 1);
         enqueue_range(&staged.queue, staged.held, 0, 1);
         dequeue_range(&staged.queue, staged.other, 0, 1);
         unstage(&staged);
     }
 }
 
+/* The held thread asks for help to enqueue item; its cell has been spoiled. Returns its index. */
+static uint64_t ask_to_enqueue(staged_t *staged, int *item)
+{
+    uint64_t index;
+
+    assert_int_equal(tsm_wfq_enq_begin_(&staged->queue, staged->held), 0);
+    index = tsm_wfq_index_(&staged->queue, staged->held);
+    enqueue_range(&staged->queue, staged->other, 0, 1);
+    dequeue_range(&staged->queue, staged->other, 0, 1);
+    tsm_wfq_enq_ask_(staged->held, item, index);
+    return index;
+}
+
+static int is_pending(staged_t *staged)
+{
+    return (tsm_load(&staged->held->enq_state, TSM_RELAXED) |
+            tsm_load(&staged->held->deq_state, TSM_RELAXED)) & TSM_WFQ_PENDING;
+}
+
+/* After its request: dequeuers find cells for it, which others were late for. */
+static void test_helped_enqueuer(void **state)
+{
+    (void) state;
+    for (int withdraws = 0; withdraws < 2; withdraws++) {
+        staged_t staged;
+        uint64_t index;
+        void *item;
+
+        stage(&staged, 100);
+        index = ask_to_enqueue(&staged, &numbers[500]);
+        assert_int_equal(tsm_wfq_enq_begin_(&staged.queue, staged.late), 0);
+        for (int i = 0; i < 3; i++)
+            tsm_wfq_index_(&staged.queue, staged.late);
+        enqueue_range(&staged.queue, staged.other, 1, 2);
+        assert_true(is_pending(&staged));
+        item = tsm_wfq_dequeue(&staged.queue, staged.other);
+        assert_ptr_equal(item, &numbers[500]);
+        assert_false(is_pending(&staged));
+        dequeue_range(&staged.queue, staged.other, 1, 2);
+        tsm_wfq_end_(staged.late);
+        if (withdraws)
+            assert_int_equal(tsm_wfq_enq_withdraw_(staged.held, index), 0);
+        tsm_wfq_enq_finish_(&staged.queue, staged.held, &numbers[500]);
+        tsm_wfq_end_(staged.held);
+        enqueue_range(&staged.queue, staged.held, 0, 300);
+        dequeue_range(&staged.queue, staged.held, 0, 300);
+        unstage(&staged);
+    }
+}
+
+/* A dequeuer whose cell goes to another request stays with its peer until that one is served, or is
+ * done in another way. */
+static void test_owed_help(void **state)
+{
+    (void) state;
+    for (int done = 0; done < 2; done++) {
+        staged_t staged;
+        tsm_wfq_cell_t *cell[2];
+        uint64_t id, i[2], asked, enq;
+
+        stage(&staged, 100);
+        id = ask_to_enqueue(&staged, &numbers[500]);
+        asked = tsm_load(&staged.held->enq_state, TSM_RELAXED);
+        assert_int_equal(tsm_wfq_enq_begin_(&staged.queue, staged.late), 0);
+        for (int k = 0; k < 2; k++) {
+            i[k] = tsm_wfq_index_(&staged.queue, staged.late);
+            cell[k] = tsm_wfq_cell_(&staged.late->tail, i[k]);
+            assert_ptr_equal(tsm_wfq_spoil_(&staged.queue, cell[k]), &staged.queue);
+        }
+        staged.other->enq_peer = 0;
+        enq = tsm_wfq_name_(&staged.queue, staged.late, id);
+        tsm_store(&cell[0]->enq, enq, TSM_RELAXED);
+        assert_int_equal(tsm_wfq_offer_(&staged.queue, staged.other, cell[0], i[0]), enq);
+        assert_int_equal(staged.other->enq_owed, asked);
+        assert_int_equal(staged.other->enq_peer, 0);
+        if (done)
+            assert_int_equal(tsm_wfq_enq_withdraw_(staged.held, id), 1);
+        enq = done ? TSM_WFQ_CLOSED : tsm_wfq_name_(&staged.queue, staged.held, id);
+        assert_int_equal(tsm_wfq_offer_(&staged.queue, staged.other, cell[1], i[1]), enq);
+        assert_int_equal(staged.other->enq_owed, 0);
+        assert_int_not_equal(staged.other->enq_peer, 0);
+        tsm_wfq_end_(staged.late);
+        if (!done) {
+            assert_ptr_equal(tsm_wfq_dequeue(&staged.queue, staged.other), &numbers[500]);
+            tsm_wfq_enq_finish_(&staged.queue, staged.held, &numbers[500]);
+        }
+        tsm_wfq_end_(staged.held);
+        unstage(&staged);
+    }
+}
+
+/* Help in a cell behind the tail, which two dequeuers for one item have come to. */
+static void test_helped_behind_tail(void **state)
+{
+    staged_t staged;
+    uint64_t i = 0;
+    void *item = NULL;
+
+    (void) state;
+    stage(&staged, 100);
+    ask_to_enqueue(&staged, &numbers[500]);
+    tsm_wfq_begin_(&staged.queue, staged.other, &staged.other->head);
+    for (int n = 0; n < 3 && item == NULL; n++) {
+        i = tsm_fetch_add(&staged.queue.head, 1, TSM_SEQ_CST);
+        assert_true(i >= tsm_load(&staged.queue.tail, TSM_RELAXED));
+        item = tsm_wfq_visit_(&staged.queue, staged.other,
+                              tsm_wfq_cell_(&staged.other->head, i), i);
+    }
+    tsm_wfq_end_(staged.other);
+    assert_ptr_equal(item, &numbers[500]);
+    assert_int_equal(tsm_load(&staged.queue.tail, TSM_RELAXED), i + 1);
+    tsm_wfq_enq_finish_(&staged.queue, staged.held, &numbers[500]);
+    tsm_wfq_end_(staged.held);
+    enqueue_range(&staged.queue, staged.held, 0, 300);
+    dequeue_range(&staged.queue, staged.held, 0, 300);
+    unstage(&staged);
+}
+
+/* After a request that does not fit any more: it is undone, and nobody helps it later. */
+static void test_withdrawn(void **state)
+{
+    staged_t staged;
+    uint64_t index;
+    int n = 0;
+
+    (void) state;
+    stage(&staged, 2);
+    assert_int_equal(tsm_wfq_enq_begin_(&staged.queue, staged.held), 0);
+    index = tsm_wfq_index_(&staged.queue, staged.held);
+    while (tsm_wfq_enqueue(&staged.queue, staged.other, &numbers[n]) == 0)
+        n++;
+    while (tsm_wfq_make_room_(&staged.queue, staged.held))
+        index = tsm_wfq_index_(&staged.queue, staged.held);
+    assert_int_equal(tsm_wfq_enq_slow_(&staged.queue, staged.held, &numbers[500], index), ENOMEM);
+    tsm_wfq_end_(staged.held);
+    dequeue_range(&staged.queue, staged.late, 0, n);
+    assert_null(tsm_wfq_dequeue(&staged.queue, staged.late));
+    for (int i = 0; i < 300; i++) {
+        enqueue_range(&staged.queue, staged.held, i, i + 1);
+        dequeue_range(&staged.queue, staged.late, i, i + 1);
+    }
+    unstage(&staged);
+}
+
 /* Between its index and its item: only that item waits for it. */
 static void test_held_dequeuer(void **state)
 {
     staged_t staged;
-    tsm_wfq_segment_t *head;
+    tsm_wfq_cell_t *cell;
     uint64_t index;
 
     (void) state;
     stage(&staged, 100);
     enqueue_range(&staged.queue, staged.other, 0, 300);
     dequeue_range(&staged.queue, staged.other, 0, 20);
-    tsm_wfq_begin_(&staged.queue, staged.held);
-    head = tsm_load(&staged.queue.head, TSM_SEQ_CST);
-    index = tsm_fetch_add(&head->deq, 1, TSM_SEQ_CST);
+    tsm_wfq_begin_(&staged.queue, staged.held, &staged.held->head);
+    index = tsm_fetch_add(&staged.queue.head, 1, TSM_SEQ_CST);
     dequeue_range(&staged.queue, staged.other, 21, 300);
     assert_null(tsm_wfq_dequeue(&staged.queue, staged.other));
-    assert_ptr_equal(tsm_wfq_take_(&staged.queue, head, index), &numbers[20]);
+    cell = tsm_wfq_cell_(&staged.held->head, index);
+    assert_ptr_equal(tsm_wfq_visit_(&staged.queue, staged.held, cell, index), &numbers[20]);
     tsm_wfq_end_(staged.held);
     unstage(&staged);
+}
+
+/* After its request, with so many items behind it: who dequeues serves it; it may have moved on by
+ * several segments since. */
+static void test_helped_dequeuer(void **state)
+{
+    (void) state;
+    for (int items = 1; items < 40; items += items < 6 ? 1 : 11) {
+        staged_t staged;
+        uint64_t index;
+        int *item, got = 0;
+
+        stage(&staged, 100);
+        assert_int_equal(tsm_wfq_enq_begin_(&staged.queue, staged.late), 0);
+        tsm_wfq_index_(&staged.queue, staged.late);
+        enqueue_range(&staged.queue, staged.other, 0, items);
+        tsm_wfq_begin_(&staged.queue, staged.held, &staged.held->head);
+        index = tsm_fetch_add(&staged.queue.head, 1, TSM_SEQ_CST);
+        assert_null(tsm_wfq_visit_(&staged.queue, staged.held,
+                                   tsm_wfq_cell_(&staged.held->head, index), index));
+        tsm_wfq_end_(staged.late);
+        tsm_wfq_deq_ask_(staged.held, index);
+        for (int last = -1; (item = tsm_wfq_dequeue(&staged.queue, staged.other)) != NULL; got++) {
+            assert_true(item - numbers > last && item - numbers <= last + 2);
+            last = (int) (item - numbers);
+        }
+        tsm_wfq_hunt_(&staged.queue, staged.held, staged.held, index, staged.held->head.seg);
+        item = tsm_wfq_deq_finish_(&staged.queue, staged.held);
+        if (item != NULL)
+            assert_int_equal(got, items - 1);
+        else
+            assert_int_equal(got, items);
+        /* the first dequeues help each peer once */
+        assert_true(item != NULL || items < 3);
+        tsm_wfq_end_(staged.held);
+        enqueue_range(&staged.queue, staged.held, 0, 300);
+        dequeue_range(&staged.queue, staged.held, 0, 300);
+        unstage(&staged);
+    }
 }
 
 /* Anywhere in a call: no segment from its guard on is freed, so the cap is reached; the others
@@ -254,7 +458,7 @@ static void test_held_guard(void **state)
 
     (void) state;
     stage(&staged, 5);
-    tsm_wfq_begin_(&staged.queue, staged.held);
+    tsm_wfq_begin_(&staged.queue, staged.held, &staged.held->head);
     while (tsm_wfq_enqueue(&staged.queue, staged.other, &numbers[n]) == 0) {
         dequeue_range(&staged.queue, staged.other, n, n + 1);
         n++;
@@ -269,43 +473,35 @@ static void test_held_guard(void **state)
     unstage(&staged);
 }
 
-/* Between appending a segment and moving the tail, or between moving the head and the rest. */
-static void test_held_mover(void **state)
+/* Between appending a segment and telling so; and a cleaner anywhere: the others go on. */
+static void test_held_appender(void **state)
 {
-    (void) state;
-    for (int mover = 0; mover < 2; mover++) {
-        staged_t staged;
-        tsm_wfq_segment_t *seg, *next;
+    staged_t staged;
+    tsm_wfq_segment_t *last, *next;
+    uint64_t room;
 
-        stage(&staged, 100);
-        enqueue_range(&staged.queue, staged.other, 0, TSM_WFQ_CELLS);
-        seg = tsm_load(&staged.queue.tail, TSM_SEQ_CST);
-        tsm_wfq_begin_(&staged.queue, staged.held);
-        tsm_fetch_add(&seg->enq, 1, TSM_SEQ_CST);
-        next = tsm_wfq_get_(&staged.queue);
-        tsm_wfq_fill_(next, 1, &numbers[TSM_WFQ_CELLS]);
-        tsm_store(&seg->next, next, TSM_SEQ_CST);
-        if (mover) {
-            dequeue_range(&staged.queue, staged.other, 0, TSM_WFQ_CELLS);
-            tsm_fetch_add(&seg->deq, 1, TSM_SEQ_CST);
-            tsm_store(&staged.queue.tail, next, TSM_SEQ_CST);
-            tsm_store(&staged.queue.head, next, TSM_SEQ_CST);
-        }
-        if (mover)
-            dequeue_range(&staged.queue, staged.other, TSM_WFQ_CELLS, TSM_WFQ_CELLS + 1);
-        else
-            dequeue_range(&staged.queue, staged.other, 0, TSM_WFQ_CELLS + 1);
-        enqueue_range(&staged.queue, staged.other, 0, 300);
-        dequeue_range(&staged.queue, staged.other, 0, 300);
-        if (mover)
-            tsm_fetch_add(&staged.queue.head_id, 1, TSM_SEQ_CST);
-        tsm_wfq_end_(staged.held);
-        enqueue_range(&staged.queue, staged.held, 0, 300);
-        dequeue_range(&staged.queue, staged.held, 0, 300);
-        assert_int_equal(tsm_load(&staged.queue.head_id, TSM_RELAXED),
-                         tsm_load(&staged.queue.head, TSM_RELAXED)->id);
-        unstage(&staged);
+    (void) state;
+    stage(&staged, 100);
+    tsm_wfq_begin_(&staged.queue, staged.held, &staged.held->tail);
+    last = tsm_load(&staged.queue.last, TSM_RELAXED);
+    room = tsm_load(&staged.queue.room, TSM_RELAXED);
+    next = tsm_wfq_get_(&staged.queue);
+    tsm_wfq_fill_(next, last->id + 1);
+    tsm_store(&last->next, next, TSM_SEQ_CST);
+    tsm_store(&staged.queue.cleaning, 1, TSM_RELAXED);
+    enqueue_range(&staged.queue, staged.other, 0, 300);
+    dequeue_range(&staged.queue, staged.other, 0, 300);
+    assert_false(tsm_cas(&staged.queue.room, &room, room + 1, TSM_SEQ_CST, TSM_SEQ_CST));
+    assert_ptr_not_equal(tsm_load(&staged.queue.last, TSM_RELAXED), last);
+    tsm_store(&staged.queue.cleaning, 0, TSM_RELAXED);
+    tsm_wfq_end_(staged.held);
+    for (int i = 0; i < 300; i++) {
+        enqueue_range(&staged.queue, staged.held, i, i + 1);
+        dequeue_range(&staged.queue, staged.held, i, i + 1);
     }
+    assert_true(tsm_load(&staged.queue.segments, TSM_RELAXED) <=
+                reserve(&staged.queue) + 3 + TSM_WFQ_POOL);
+    unstage(&staged);
 }
 
 /* Traffic: every item is taken once, and each consumer sees each producer's in order. */
@@ -393,19 +589,26 @@ static void run_once(unit_body_t body, int n, int producers, long total, size_t 
     for (long i = 0; i < traffic.each * producers; i++)
         assert_int_equal(tsm_load(&traffic.item[i].taken, TSM_RELAXED), 1);
     for (int q = 0; q < 2; q++) {
-        assert_true(tsm_load(&traffic.queue[q].segments, TSM_RELAXED) <= cap);
+        assert_true(tsm_load(&traffic.queue[q].segments, TSM_RELAXED) <=
+                    cap + reserve(&traffic.queue[q]));
         tsm_wfq_destroy(&traffic.queue[q]);
     }
     free(traffic.item);
 }
 
-/* At full speed, and with many interruptions. */
+/* At full speed, and with many interruptions; with patience, and always asking for help. */
 static void run(unit_body_t body, int n, int producers, long total, size_t cap)
 {
     run_once(body, n, producers, total, cap);
     unit_perturb_one_in = 20;
     run_once(body, n, producers, total / 8, cap);
+    patience = 0;
+    run_once(body, n, producers, total / 8, cap);
+    unit_perturb_one_in = 5;
+    run_once(body, n, producers, total / 16, cap);
     unit_perturb_one_in = 0;
+    run_once(body, n, producers, total, cap);
+    patience = PATIENCE_DEFAULT;
 }
 
 static void test_traffic(void **state)
@@ -502,8 +705,9 @@ static void test_come_and_go(void **state)
     traffic.item = calloc((size_t) (n * traffic.each), sizeof(item_t));
     assert_non_null(traffic.item);
     assert_int_equal(tsm_wfq_init(&traffic.queue[0], (size_t) n, 20), 0);
-    unit_perturb_one_in = 50;
     for (long b = 0; b < batches; b++) {
+        unit_perturb_one_in = b % 4 < 2 ? 50 : 5;
+        patience = b % 2 ? 0 : PATIENCE_DEFAULT;
         memset(traffic.item, 0, (size_t) (n * traffic.each) * sizeof(item_t));
         unit_team(n, pair_body, NULL);
         for (long i = 0; i < n * traffic.each; i++)
@@ -564,6 +768,7 @@ static void test_empty_is_true(void **state)
         assert_int_equal(tsm_wfq_init(&watch.queue, 8, 1 << 20), 0);
         watch.each = unit_scaled(8000);
         unit_perturb_one_in = consumers % 2 ? 20 : 0;
+        patience = consumers % 3 ? 0 : PATIENCE_DEFAULT;
         tsm_store(&watch.left, WATCH_PRODUCERS * watch.each, TSM_RELAXED);
         unit_team(WATCH_PRODUCERS + consumers, watch_body, &watch);
         unit_perturb_one_in = 0;
@@ -593,7 +798,7 @@ static staged_t misused;
 static void handle_in_use(void)
 {
     stage(&misused, 2);
-    tsm_wfq_begin_(&misused.queue, misused.held);
+    tsm_wfq_begin_(&misused.queue, misused.held, &misused.held->head);
     tsm_wfq_enqueue(&misused.queue, misused.held, &numbers[0]);
 }
 
@@ -635,9 +840,14 @@ int main(void)
         cmocka_unit_test_setup(test_cap, setup),
         cmocka_unit_test_setup(test_no_memory, setup),
         cmocka_unit_test_setup(test_held_enqueuer, setup),
+        cmocka_unit_test_setup(test_helped_enqueuer, setup),
+        cmocka_unit_test_setup(test_owed_help, setup),
+        cmocka_unit_test_setup(test_helped_behind_tail, setup),
+        cmocka_unit_test_setup(test_withdrawn, setup),
         cmocka_unit_test_setup(test_held_dequeuer, setup),
+        cmocka_unit_test_setup(test_helped_dequeuer, setup),
         cmocka_unit_test_setup(test_held_guard, setup),
-        cmocka_unit_test_setup(test_held_mover, setup),
+        cmocka_unit_test_setup(test_held_appender, setup),
         cmocka_unit_test_setup(test_traffic, setup),
         cmocka_unit_test_setup(test_two_queues, setup),
         cmocka_unit_test_setup(test_pairs, setup),
