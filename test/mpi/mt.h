@@ -97,9 +97,9 @@ static inline long mt_number(int opt, const char *text, long lo)
 }
 
 /* -t threads, -n iterations, -s message bytes, -r seed; the defaults are the test's own. */
-static inline void mt_init(int argc, char **argv, int threads, long iters)
+static inline void mt_options(int argc, char **argv, int threads, long iters)
 {
-    int c, provided;
+    int c;
     mt.threads = threads;
     mt.iters = iters;
     mt.seed = 1;
@@ -117,6 +117,13 @@ static inline void mt_init(int argc, char **argv, int threads, long iters)
                 argv[0], MT_MAX_THREADS);
         exit(2);
     }
+}
+
+/* The options, then MPI, with its peers. */
+static inline void mt_init(int argc, char **argv, int threads, long iters)
+{
+    int provided;
+    mt_options(argc, argv, threads, iters);
     MPI_Init_thread(NULL, NULL, MPI_THREAD_MULTIPLE, &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &mt.rank);
     MPI_Comm_size(MPI_COMM_WORLD, &mt.size);

@@ -1,0 +1,65 @@
+/* Copyright (C) by the MPICH-TSM developers
+ * See COPYRIGHT in top-level directory */
+
+/* MPI_Session_init and MPI_Session_finalize in place of MPI_Init and MPI_Finalize: threads exchange
+ * messages on a communicator that was made from the session; the requests of the last ones are
+ * freed, so the end of the session has to see them through.  One session only: a second one after
+ * the end of the first crashes in MPICH 4.0.2 (MPII_Coll_init reads CVARs that were freed). */
+#include "mt.h"
+
+static MPI_Comm comm;
+static int sent[MT_MAX_THREADS];
+
+static void *worker(void *arg)
+{
+    mt_thread_t *t = arg;
+    MPI_Request r;
+    for (int i = 0; i < (int) mt.iters; i++) {
+        int in = -1, out = i + t->id;
+        MT_OK(MPI_Sendrecv(&out, 1, MPI_INT, mt.peer, t->id, &in, 1, MPI_INT, mt.peer, t->id, comm,
+                           MPI_STATUS_IGNORE));
+        MT_CHECK(in == out, "thread %d: %d arrived instead of %d", t->id, in, out);
+    }
+    sent[t->id] = t->id;
+    MT_OK(MPI_Isend(&sent[t->id], 1, MPI_INT, mt.peer, t->id, comm, &r));
+    MT_OK(MPI_Request_free(&r));
+    return NULL;
+}
+
+static void receive_last(void)
+{
+    for (int i = 0; i < mt.threads; i++) {
+        int in = -1;
+        MT_OK(MPI_Recv(&in, 1, MPI_INT, mt.peer, i, comm, MPI_STATUS_IGNORE));
+        MT_CHECK(in == i, "the last message of thread %d is %d", i, in);
+    }
+}
+
+static void session(void)
+{
+    MPI_Session s;
+    MPI_Info info;
+    MPI_Group group;
+    MT_OK(MPI_Info_create(&info));
+    MT_OK(MPI_Info_set(info, "thread_level", "MPI_THREAD_MULTIPLE"));
+    MT_OK(MPI_Session_init(info, MPI_ERRORS_ARE_FATAL, &s));
+    MT_OK(MPI_Info_free(&info));
+    MT_OK(MPI_Group_from_session_pset(s, "mpi://WORLD", &group));
+    MT_OK(MPI_Comm_create_from_group(group, "tsm-test", MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &comm));
+    MT_OK(MPI_Group_free(&group));
+    MT_OK(MPI_Comm_rank(comm, &mt.rank));
+    mt.peer = mt.rank ^ 1;
+    mt_run(mt.threads, worker);
+    receive_last();
+    MT_OK(MPI_Comm_free(&comm));
+    MT_OK(MPI_Session_finalize(&s));
+}
+
+int main(int argc, char **argv)
+{
+    mt_options(argc, argv, 4, 100);
+    session();
+    if (mt.rank == 0)
+        printf(" No Errors\n");
+    return 0;
+}
