@@ -205,34 +205,4 @@ int MPIDI_tsm_post_imrecv(int vci, void *buf, MPI_Aint count, MPI_Datatype datat
     return MPI_SUCCESS;
 }
 
-/* The netmod has no room (OFI's EAGAIN): make some. Called in the middle of an operation with the
- * VCI lock held. A combiner keeps the lock, because an operation behind this one may be of the same
- * thread to the same peer, and runs no progress hook, because a hook may want a lock whose holder
- * waits for us. Everybody else lets other threads in. */
-int MPIDI_tsm_retry_progress(int vci)
-{
-    MPIDU_Thread_mutex_t *m = &MPIDI_VCI(vci).lock;
-    int mpi_errno;
-
-    if (!MPIR_ThreadInfo.isThreaded)
-        return MPID_Progress_test(NULL);
-    if (m->workq->draining) {
-        mpi_errno = MPIDI_NM_progress(vci, 0);
-        MPIDI_tsm_pause();
-    } else {
-        int depth = MPIDU_vci_cs_suspend(m);
-        mpi_errno = MPID_Progress_test(NULL);
-        MPIDI_tsm_pause();
-        MPIDU_vci_cs_resume(m, depth);
-    }
-    return mpi_errno;
-}
-
-#else
-
-int MPIDI_tsm_retry_progress(int vci)
-{
-    return MPID_Progress_test(NULL);
-}
-
 #endif

@@ -156,6 +156,8 @@ void MPIDI_tsm_vci_init(int vci)
     tsm_swp_init(&workq->queue);
     workq->draining = 0;
     MPL_atomic_relaxed_store_int(&workq->polls, 0);
+    MPL_atomic_relaxed_store_int(&workq->poll_wanted, 0);
+    workq->poll_error = MPI_SUCCESS;
     workq->nm_skipped = 0;
     workq->shm_quiet = MPIDI_TSM_NM_TURN;
     workq->vci = vci;

@@ -10,8 +10,10 @@
  * away if somebody else is driving, since that one completes our operations too. Who has the lock
  * need not be driving, though: threads that probe in a loop can keep it from all who try, and with a
  * FIFO lock they do. So a thread that finds the lock taken time after time, and nobody driving in
- * between, waits for it. One acquisition serves netmod and shared memory. Included by
- * ch4_progress.h. */
+ * between, leaves word, and the holder drives the VCI once before it releases the lock. No thread
+ * waits for the lock of a VCI in order to drive it: while it did, it would drive no other, and if
+ * the holder waits for a peer whose threads do the same, both would wait forever. One acquisition
+ * serves netmod and shared memory. Included by ch4_progress.h; slow paths in ch4_poll.c. */
 
 #include "ch4_model.h"
 
@@ -20,7 +22,7 @@
 
 void MPIDI_tsm_skip_more(MPIDI_tsm_thread_t * self);
 void MPIDI_tsm_test_yield(MPIDI_tsm_thread_t * self);
-int MPIDI_tsm_is_driven(MPIDI_tsm_thread_t * self, int vci);
+void MPIDI_tsm_poll_missed(MPIDI_tsm_thread_t * self, int vci);
 
 /* While shared memory brings something, the netmod has every so many turns; when it has brought
  * nothing for as many, the netmod has each. */
@@ -38,6 +40,7 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_tsm_poll_locked(int vci, int flag)
 
     MPL_atomic_relaxed_store_int(&w->polls,
                                  (int) (1u + (unsigned) MPL_atomic_relaxed_load_int(&w->polls)));
+    MPL_atomic_relaxed_store_int(&w->poll_wanted, 0);
 #ifndef MPIDI_CH4_DIRECT_NETMOD
     if (flag & MPIDI_PROGRESS_SHM) {
         int count = MPIDI_TSM_PROGRESS_COUNT(vci);
@@ -74,17 +77,19 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_tsm_poll(int vci, int flag, int wait)
         return MPI_SUCCESS;
     }
     if (!MPIDU_vci_cs_tryenter(m)) {
-        if (MPIDI_tsm_is_driven(self, vci)) {
-            if (!wait && self)
-                MPIDI_tsm_skip_more(self);
-            return MPI_SUCCESS;
-        }
-        MPIDU_vci_cs_enter(m, 0);
+        MPIDI_tsm_poll_missed(self, vci);
+        if (!wait && self)
+            MPIDI_tsm_skip_more(self);
+        return MPI_SUCCESS;
     }
     int count = MPIDI_TSM_PROGRESS_COUNT(vci);
     if (unlikely(MPIDU_vci_cs_has_work(m)))
         MPIDI_tsm_drain(m->workq);
     mpi_errno = MPIDI_tsm_poll_locked(vci, flag);
+    if (unlikely(m->workq->poll_error && mpi_errno == MPI_SUCCESS)) {
+        mpi_errno = m->workq->poll_error;
+        m->workq->poll_error = MPI_SUCCESS;
+    }
     int productive = count != MPIDI_TSM_PROGRESS_COUNT(vci);
     MPIDU_vci_cs_exit(m);
     if (self) {

@@ -28,9 +28,6 @@
 /* Nonblocking calls without result before the caller's processor is offered to others. */
 #define TESTS_BEFORE_YIELD 32
 
-/* Attempts at the lock of a VCI, in which nobody drove it, before a thread waits for the lock. */
-#define MISSES_BEFORE_ENTER 32
-
 /* Bits set in MPICH's count of polls (all VCIs are polled when its low 8 bits are zero), so that a
  * thread that yields looks at the other VCIs every 8 polls: 256 of its turns are too long. */
 #define POLL_COUNT_BITS 0xf8
@@ -234,24 +231,6 @@ void MPIDI_tsm_pause_server(MPIDI_tsm_thread_t * self)
 
     spin_or_yield(self, self->idle >= IDLE_SPINS_OVERSUBSCRIBED && is_power_of_2 &&
                   MPIDI_tsm_should_yield(self));
-}
-
-/* The caller found the lock of the VCI taken. 1 if somebody drives the VCI, or may do so: the caller
- * need not. 0: the caller must wait for the lock, or its operations may stay where they are. */
-int MPIDI_tsm_is_driven(MPIDI_tsm_thread_t * self, int vci)
-{
-    int polls = MPL_atomic_relaxed_load_int(&MPIDI_VCI(vci).workq.polls);
-
-    if (!self)
-        return 0;
-    if (self->watch[vci].polls != polls) {
-        self->watch[vci].polls = polls;
-        self->watch[vci].misses = 0;
-    }
-    if (++self->watch[vci].misses < MISSES_BEFORE_ENTER)
-        return 1;
-    self->watch[vci].misses = 0;
-    return 0;
 }
 
 /* A nonblocking call found the lock busy: the next ones leave it alone, twice as many each time. */

@@ -40,6 +40,8 @@ typedef struct MPIDU_workq {
     tsm_swp_t queue;
     int draining;               /* under the lock: the holder is applying posted operations */
     MPL_atomic_int_t polls;     /* written under the lock: how often the VCI was driven */
+    MPL_atomic_int_t poll_wanted;       /* the holder shall drive the VCI before it leaves */
+    int poll_error;             /* under the lock: what such a poll gave, for the next to report */
     /* under the lock, see ch4_poll.h */
     unsigned nm_skipped;        /* polls since the netmod's last */
     unsigned shm_quiet;         /* polls since shared memory brought something */

@@ -23,12 +23,15 @@
  *    later load this is likely, not certain. MPI allows the operation to wait for its completion
  *    call.)
  *
+ *  - Before the release a VCI is driven once if a thread asks for it; see ch4_poll.h.
+ *
  * ENTER blocks; TRYENTER and EXIT never wait; all are called by any thread, and only if the program
  * has several (MPIR_ThreadInfo.isThreaded, tested in the macros). */
 
 void MPIDI_tsm_drain_all(MPIDU_workq_t * workq);
 int MPIDI_tsm_drain(MPIDU_workq_t * workq);
 void MPIDI_tsm_help(MPIDU_Thread_mutex_t * m);
+void MPIDI_tsm_poll_for_others(MPIDU_Thread_mutex_t * m);
 void MPIDI_tsm_pause(void);
 void MPIDI_tsm_usc_wake(void);
 
@@ -100,6 +103,8 @@ MPL_STATIC_INLINE_PREFIX int MPIDU_vci_cs_leave(MPIDU_Thread_mutex_t * m)
 
 MPL_STATIC_INLINE_PREFIX void MPIDU_vci_cs_exit(MPIDU_Thread_mutex_t * m)
 {
+    if (m->workq && unlikely(MPL_atomic_relaxed_load_int(&m->workq->poll_wanted)))
+        MPIDI_tsm_poll_for_others(m);
     if (MPIDU_vci_cs_leave(m) && unlikely(MPIDU_vci_cs_has_work(m)))
         MPIDI_tsm_help(m);
 }
