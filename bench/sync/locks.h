@@ -39,10 +39,14 @@
 
 /* A lock of a plain type; `set_up` prepares it. */
 #define LK_CREATE(name_, type_, set_up_) \
+    static inline void lk_##name_##_set_up(type_ *lock) \
+    { \
+        set_up_; \
+    } \
     BENCH_SHARED void *lk_##name_##_create(void) \
     { \
         type_ *lock = bench_alloc(sizeof(*lock)); \
-        set_up_; \
+        lk_##name_##_set_up(lock); \
         return lock; \
     }
 
@@ -97,6 +101,7 @@ LK_CREATE(clh_lpw, tsm_clh_lpw_t,
 #define lk_clh_lpw_context lk_clh_context
 LK_ACQUIRE(clh_lpw, tsm_clh_lpw_acquire(lock, context), tsm_clh_lpw_release(lock, context))
 
+#define lk_clh_lpw_low_set_up lk_clh_lpw_set_up
 #define lk_clh_lpw_low_create lk_clh_lpw_create
 #define lk_clh_lpw_low_context lk_clh_context
 LK_ACQUIRE(clh_lpw_low, tsm_clh_lpw_acquire_low(lock, context),
@@ -132,77 +137,53 @@ LK_CREATE(adaptive, tsm_adaptive_t, tsm_adaptive_init(lock))
 LK_NO_CONTEXT(adaptive)
 LK_ACQUIRE(adaptive, tsm_adaptive_acquire(lock), tsm_adaptive_release(lock))
 
-/* A FIFO lock `inner` behind `gate`, with the same contexts. `high` is the gate above that of low
- * priority, at which nobody queues here. */
-#define LK_GATE(name_, type_, set_up_, acquire_, release_) \
-    typedef struct lk_##name_ { \
+/* NAME_gate: the FIFO lock NAME as `inner` behind `gate`, with the same contexts. `high` is the
+ * gate above that of low priority, at which nobody queues here. */
+#define LK_GATE(name_, type_, acquire_, release_) \
+    typedef struct lk_##name_##_gate { \
         tsm_gate_t gate, high; \
         type_ inner; \
-    } lk_##name_##_t; \
-    static inline void lk_##name_##_set_up(lk_##name_##_t *lock) \
+    } lk_##name_##_gate_t; \
+    BENCH_SHARED void *lk_##name_##_gate_context(void) \
     { \
-        type_ *inner = &lock->inner; \
-        tsm_gate_init(&lock->gate); \
-        tsm_gate_init(&lock->high); \
-        set_up_; \
+        return lk_##name_##_context(); \
     } \
-    LK_CREATE(name_, lk_##name_##_t, lk_##name_##_set_up(lock)) \
-    LK_ACQUIRE(name_, lk_##name_##_t *gated = lock; type_ *inner = &gated->inner; acquire_, \
-               type_ *inner = &((lk_##name_##_t *) lock)->inner; release_)
+    LK_CREATE(name_##_gate, lk_##name_##_gate_t, tsm_gate_init(&lock->gate); \
+              tsm_gate_init(&lock->high); lk_##name_##_set_up(&lock->inner)) \
+    LK_ACQUIRE(name_##_gate, \
+               lk_##name_##_gate_t *gated = lock; type_ *inner = &gated->inner; acquire_, \
+               type_ *inner = &((lk_##name_##_gate_t *) lock)->inner; release_)
 
-LK_GATE(ticket_gate, tsm_ticket_t, tsm_ticket_init(inner),
+/* One with tsm_NAME_try, _acquire and _release, which take the lock and the context. */
+#define LK_GATE_PLAIN(name_) \
+    LK_GATE(name_, tsm_##name_##_t, \
+            tsm_gate_acquire(&gated->gate, tsm_##name_##_try(inner, context), \
+                             tsm_##name_##_acquire(inner, context)), \
+            tsm_##name_##_release(inner, context))
+
+LK_GATE_PLAIN(clh)
+LK_GATE_PLAIN(clh_lpw)
+LK_GATE_PLAIN(mcs)
+LK_GATE_PLAIN(hyblock)
+
+LK_GATE(ticket, tsm_ticket_t,
         tsm_gate_acquire(&gated->gate, tsm_ticket_try(inner), tsm_ticket_acquire(inner)),
         tsm_ticket_release(inner))
-LK_NO_CONTEXT(ticket_gate)
 
-LK_GATE(clh_gate, tsm_clh_t, tsm_clh_init(inner, bench_alloc(sizeof(tsm_clh_node_t))),
-        tsm_gate_acquire(&gated->gate, tsm_clh_try(inner, context),
-                         tsm_clh_acquire(inner, context)),
-        tsm_clh_release(inner, context))
-#define lk_clh_gate_context lk_clh_context
-
-LK_GATE(clh_lpw_gate, tsm_clh_lpw_t,
-        tsm_clh_lpw_init(inner, bench_alloc(sizeof(tsm_clh_node_t)),
-                         bench_alloc(sizeof(tsm_clh_node_t))),
-        tsm_gate_acquire(&gated->gate, tsm_clh_lpw_try(inner, context),
-                         tsm_clh_lpw_acquire(inner, context)),
-        tsm_clh_lpw_release(inner, context))
-#define lk_clh_lpw_gate_context lk_clh_context
-
-LK_GATE(clh_lpw_low_gate, tsm_clh_lpw_t,
-        tsm_clh_lpw_init(inner, bench_alloc(sizeof(tsm_clh_node_t)),
-                         bench_alloc(sizeof(tsm_clh_node_t))),
+LK_GATE(clh_lpw_low, tsm_clh_lpw_t,
         tsm_gate_acquire_below(&gated->gate, &gated->high, tsm_clh_lpw_try_low(inner, context),
                                tsm_clh_lpw_acquire_low(inner, context)),
         tsm_clh_lpw_release_low(inner, context))
-#define lk_clh_lpw_low_gate_context lk_clh_context
 
-LK_GATE(mcs_gate, tsm_mcs_t, tsm_mcs_init(inner),
-        tsm_gate_acquire(&gated->gate, tsm_mcs_try(inner, context),
-                         tsm_mcs_acquire(inner, context)),
-        tsm_mcs_release(inner, context))
-#define lk_mcs_gate_context lk_mcs_context
-
-LK_GATE(hmcs_gate, tsm_hmcs_t,
-        tsm_hmcs_init(inner, bench_alloc(tsm_hmcs_domains(lk_hmcs_widths, 2) *
-                                         sizeof(tsm_hmcs_domain_t)),
-                      lk_hmcs_widths, 2, TSM_HMCS_THRESHOLD),
+LK_GATE(hmcs, tsm_hmcs_t,
         tsm_gate_acquire(&gated->gate, tsm_hmcs_try(inner, context),
                          tsm_hmcs_acquire(inner, context, tsm_hmcs_leaf_here(inner))),
         tsm_hmcs_release(inner, context))
-#define lk_hmcs_gate_context lk_hmcs_context
-
-LK_GATE(hyblock_gate, tsm_hyblock_t, tsm_hyblock_init(inner),
-        tsm_gate_acquire(&gated->gate, tsm_hyblock_try(inner, context),
-                         tsm_hyblock_acquire(inner, context)),
-        tsm_hyblock_release(inner, context))
-#define lk_hyblock_gate_context lk_hyblock_context
 
 /* has no try, so that each acquire is counted as one that waits */
-LK_GATE(dsm_lock_gate, tsm_dsm_synch_t, tsm_dsm_synch_init(inner, TSM_DSM_SYNCH_MAX_COMBINE),
+LK_GATE(dsm_lock, tsm_dsm_synch_t,
         tsm_gate_acquire(&gated->gate, 0, tsm_dsm_synch_acquire(inner, context)),
         tsm_dsm_synch_release(inner, context))
-#define lk_dsm_lock_gate_context lk_dsm_lock_context
 
 #ifdef BENCH_HAVE_CK
 LK_CREATE(ck_ticket, ck_spinlock_ticket_t, ck_spinlock_ticket_init(lock))

@@ -251,34 +251,27 @@ static void test_idle_lock_is_taken(void **state)
     }
 }
 
-/* Many locks in memory that is freed by whoever has it last. */
-typedef struct shared {
-    tsm_adaptive_t lock;
-    int users;
-} shared_t;
-
-static void shared_body(int id, void *arg)
+static void own_init(void *own)
 {
-    shared_t *shared = arg;
-    int users;
+    tsm_adaptive_init(own);
+}
 
-    (void) id;
-    tsm_adaptive_acquire(&shared->lock);
-    users = --shared->users;
-    tsm_adaptive_release(&shared->lock);
-    if (users == 0)
-        free(shared);
+static void own_acquire(void *own)
+{
+    tsm_adaptive_acquire(own);
+}
+
+static void own_release(void *own)
+{
+    tsm_adaptive_release(own);
 }
 
 static void test_last_user_frees(void **state)
 {
+    const unit_own_lock_t own = { sizeof(tsm_adaptive_t), own_init, own_acquire, own_release };
+
     (void) state;
-    for (long i = 0; i < unit_scaled(400); i++) {
-        shared_t *shared = malloc(sizeof(*shared));
-        tsm_adaptive_init(&shared->lock);
-        shared->users = 6;
-        unit_team(6, shared_body, shared);
-    }
+    unit_last_user_frees(&own);
 }
 
 static void test_held_at_any_step(void **state)

@@ -6,13 +6,11 @@
 /* CC-Synch: operations handed over exclude each other, none is lost or doubled, nodes wander. */
 
 #include "unit.h"
+#include "unit_aborts.h"
 #include "unit_perturb.h"
 
 #include <sched.h>
-#include <signal.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "combine/tsm_cc_synch.h"
 
@@ -216,22 +214,6 @@ static void test_held_before_link(void **state)
     }
 }
 
-static void dies(void (*misuse)(void))
-{
-    int status;
-    pid_t child = fork();
-
-    assert_true(child >= 0);
-    if (child == 0) {
-        signal(SIGABRT, SIG_DFL);       /* cmocka and the sanitizers catch it */
-        close(STDERR_FILENO);
-        misuse();
-        _exit(0);
-    }
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
-}
-
 static tsm_cc_synch_handle_t misused;
 
 static void nested_op(void *arg)
@@ -239,21 +221,24 @@ static void nested_op(void *arg)
     tsm_cc_synch_apply(&staged.cc, &misused, note_op, arg);
 }
 
-static void nested(void)
+static void nested(void *arg)
 {
+    (void) arg;
     stage(0);
     tsm_cc_synch_attach(&misused, &staged.memory[0]);
     tsm_cc_synch_apply(&staged.cc, &misused, nested_op, &staged.number[0]);
 }
 
-static void not_attached(void)
+static void not_attached(void *arg)
 {
+    (void) arg;
     stage(0);
     tsm_cc_synch_apply(&staged.cc, &misused, note_op, &staged.number[0]);
 }
 
-static void destroyed_in_use(void)
+static void destroyed_in_use(void *arg)
 {
+    (void) arg;
     stage(1);
     tsm_cc_synch_destroy(&staged.cc);
 }
@@ -261,9 +246,9 @@ static void destroyed_in_use(void)
 static void test_misuse(void **state)
 {
     (void) state;
-    dies(nested);
-    dies(not_attached);
-    dies(destroyed_in_use);
+    unit_aborts(nested, NULL);
+    unit_aborts(not_attached, NULL);
+    unit_aborts(destroyed_in_use, NULL);
 }
 
 int main(void)

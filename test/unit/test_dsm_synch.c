@@ -6,13 +6,11 @@
 /* DSM-Synch: operations and acquisitions exclude each other, none is lost or doubled. */
 
 #include "unit.h"
+#include "unit_aborts.h"
 #include "unit_perturb.h"
 
 #include <sched.h>
-#include <signal.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "combine/tsm_dsm_synch.h"
 
@@ -271,48 +269,35 @@ static void test_held_before_link(void **state)
     }
 }
 
-static void dies(void (*misuse)(void))
+static void release_without_acquire(void *arg)
 {
-    int status;
-    pid_t child = fork();
-
-    assert_true(child >= 0);
-    if (child == 0) {
-        signal(SIGABRT, SIG_DFL);       /* cmocka and the sanitizers catch it */
-        close(STDERR_FILENO);
-        misuse();
-        _exit(0);
-    }
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
-}
-
-static void release_without_acquire(void)
-{
+    (void) arg;
     tsm_dsm_synch_init(&staged.dsm, 1);
     tsm_dsm_synch_node_init(&staged.holder);
     tsm_dsm_synch_release(&staged.dsm, &staged.holder);
 }
 
-static void node_in_use(void)
+static void node_in_use(void *arg)
 {
+    (void) arg;
     tsm_dsm_synch_init(&staged.dsm, 1);
     tsm_dsm_synch_node_init(&staged.holder);
     tsm_dsm_synch_acquire(&staged.dsm, &staged.holder);
     tsm_dsm_synch_apply(&staged.dsm, &staged.holder, note_op, NULL);
 }
 
-static void no_combining(void)
+static void no_combining(void *arg)
 {
+    (void) arg;
     tsm_dsm_synch_init(&staged.dsm, 0);
 }
 
 static void test_misuse(void **state)
 {
     (void) state;
-    dies(release_without_acquire);
-    dies(node_in_use);
-    dies(no_combining);
+    unit_aborts(release_without_acquire, NULL);
+    unit_aborts(node_in_use, NULL);
+    unit_aborts(no_combining, NULL);
 }
 
 int main(void)

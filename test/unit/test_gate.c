@@ -388,37 +388,41 @@ static void test_priorities(void **state)
     end(low);
 }
 
-/* A lock and its gate in memory that is freed by whoever has it last. */
-typedef struct shared {
+/* A lock and its gate in one piece of memory. */
+typedef struct gated {
     tsm_gate_t gate;
     tsm_ticket_t lock;
-    int users;
-} shared_t;
+} gated_t;
 
-static void shared_body(int id, void *arg)
+static void gated_init(void *arg)
 {
-    shared_t *shared = arg;
-    int users;
+    gated_t *gated = arg;
 
-    (void) id;
-    tsm_gate_acquire(&shared->gate, tsm_ticket_try(&shared->lock),
-                     tsm_ticket_acquire(&shared->lock));
-    users = --shared->users;
-    tsm_ticket_release(&shared->lock);
-    if (users == 0)
-        free(shared);
+    tsm_gate_init(&gated->gate);
+    tsm_ticket_init(&gated->lock);
+}
+
+static void gated_acquire(void *arg)
+{
+    gated_t *gated = arg;
+
+    tsm_gate_acquire(&gated->gate, tsm_ticket_try(&gated->lock),
+                     tsm_ticket_acquire(&gated->lock));
+}
+
+static void gated_release(void *arg)
+{
+    gated_t *gated = arg;
+
+    tsm_ticket_release(&gated->lock);
 }
 
 static void test_last_user_frees(void **state)
 {
+    const unit_own_lock_t own = { sizeof(gated_t), gated_init, gated_acquire, gated_release };
+
     (void) state;
-    for (long i = 0; i < unit_scaled(400); i++) {
-        shared_t *shared = malloc(sizeof(*shared));
-        tsm_gate_init(&shared->gate);
-        tsm_ticket_init(&shared->lock);
-        shared->users = 6;
-        unit_team(6, shared_body, shared);
-    }
+    unit_last_user_frees(&own);
 }
 
 /* No thread is bound yet, and all but this one call will find the number that it finds. */

@@ -6,13 +6,11 @@
 /* H-Synch: operations of all clusters exclude each other, none is lost or doubled. */
 
 #include "unit.h"
+#include "unit_aborts.h"
 #include "unit_perturb.h"
 
 #include <sched.h>
-#include <signal.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "combine/tsm_h_synch.h"
 
@@ -209,33 +207,19 @@ static void test_held_combiner(void **state)
     teardown();
 }
 
-static void dies(void (*misuse)(void))
-{
-    int status;
-    pid_t child = fork();
-
-    assert_true(child >= 0);
-    if (child == 0) {
-        signal(SIGABRT, SIG_DFL);       /* cmocka and the sanitizers catch it */
-        close(STDERR_FILENO);
-        misuse();
-        _exit(0);
-    }
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
-}
-
 static tsm_cc_synch_node_t misused_node;
 static tsm_h_synch_handle_t misused;
 
-static void no_such_cluster(void)
+static void no_such_cluster(void *arg)
 {
+    (void) arg;
     setup(2, 1);
     tsm_h_synch_attach(&shared.h, &misused, 2, &misused_node);
 }
 
-static void no_cluster(void)
+static void no_cluster(void *arg)
 {
+    (void) arg;
     setup(0, 1);
 }
 
@@ -244,8 +228,9 @@ static void nested_op(void *arg)
     tsm_h_synch_apply(&shared.h, &misused, other_op, arg);
 }
 
-static void nested(void)
+static void nested(void *arg)
 {
+    (void) arg;
     setup(2, 1);
     tsm_h_synch_attach(&shared.h, &misused, 0, &misused_node);
     tsm_h_synch_apply(&shared.h, &misused, nested_op, NULL);
@@ -254,9 +239,9 @@ static void nested(void)
 static void test_misuse(void **state)
 {
     (void) state;
-    dies(no_such_cluster);
-    dies(no_cluster);
-    dies(nested);
+    unit_aborts(no_such_cluster, NULL);
+    unit_aborts(no_cluster, NULL);
+    unit_aborts(nested, NULL);
 }
 
 int main(void)

@@ -5,6 +5,7 @@
 
 /* HYBCOMB. */
 
+#include "unit_aborts.h"
 #include "unit_fault.h"
 
 #include <sched.h>

@@ -5,6 +5,7 @@
 
 /* HYBLOCK. */
 
+#include "unit_aborts.h"
 #include "unit_fault.h"
 
 #include <sched.h>

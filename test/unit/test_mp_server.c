@@ -5,6 +5,7 @@
 
 /* MP-SERVER. */
 
+#include "unit_aborts.h"
 #include "unit_fault.h"
 
 #include <sched.h>

@@ -5,6 +5,7 @@
 
 /* SHM-SERVER. */
 
+#include "unit_aborts.h"
 #include "unit_fault.h"
 
 #include <sched.h>

@@ -7,13 +7,11 @@
  * thread at a time polls, and no waiter is touched after its owner has gone. */
 
 #include "unit.h"
+#include "unit_aborts.h"
 #include "unit_perturb.h"
 
 #include <sched.h>
-#include <signal.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "tsm_usc.h"
 
@@ -372,39 +370,26 @@ static void test_completed_sleeper_is_not_elected(void **state)
     tsm_usc_destroy(&staged.usc);
 }
 
-static void dies(void (*misuse)(void))
+static void completed_twice(void *arg)
 {
-    int status;
-    pid_t child = fork();
-
-    assert_true(child >= 0);
-    if (child == 0) {
-        signal(SIGABRT, SIG_DFL);       /* cmocka and the sanitizers catch it */
-        close(STDERR_FILENO);
-        misuse();
-        _exit(0);
-    }
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
-}
-
-static void completed_twice(void)
-{
+    (void) arg;
     tsm_usc_waiter_init(&staged.waiter[0]);
     tsm_usc_signal(&staged.waiter[0]);
     tsm_usc_signal(&staged.waiter[0]);
 }
 
-static void destroyed_in_use(void)
+static void destroyed_in_use(void *arg)
 {
+    (void) arg;
     stage();
     tsm_usc_waiter_init(&staged.waiter[0]);
     tsm_usc_join_(&staged.usc, &staged.waiter[0]);
     tsm_usc_destroy(&staged.usc);
 }
 
-static void waiter_in_use(void)
+static void waiter_in_use(void *arg)
 {
+    (void) arg;
     stage();
     for (int i = 0; i < 2; i++) {
         tsm_usc_waiter_init(&staged.waiter[i]);
@@ -416,9 +401,9 @@ static void waiter_in_use(void)
 static void test_misuse(void **state)
 {
     (void) state;
-    dies(completed_twice);
-    dies(destroyed_in_use);
-    dies(waiter_in_use);
+    unit_aborts(completed_twice, NULL);
+    unit_aborts(destroyed_in_use, NULL);
+    unit_aborts(waiter_in_use, NULL);
 }
 
 int main(void)

@@ -3,19 +3,14 @@
  *     See COPYRIGHT in top-level directory
  */
 
-/* Two kinds of fault. A thread may be held for some milliseconds before the n-th atomic access that
- * it makes, whatever that is: other threads may be delayed, nothing may be harmed. And misuse must
- * end the program. Include this file before the headers under test. */
+/* A thread may be held for some milliseconds before the n-th atomic access that it makes, whatever
+ * that is: other threads may be delayed, nothing may be harmed. Include this file before the
+ * headers under test. */
 
 #ifndef UNIT_FAULT_H_INCLUDED
 #define UNIT_FAULT_H_INCLUDED
 
-#include "unit.h"
-
-#include <signal.h>
-#include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "tsm_atomic.h"
 
@@ -49,27 +44,5 @@ static inline void unit_hold(void)
 #define tsm_cas(p_, expected_, v_, succ_, fail_) \
     (unit_hold(), \
      atomic_compare_exchange_strong_explicit((p_), (expected_), (v_), (succ_), (fail_)))
-
-/* Run body(arg) in a child process, which an assertion must stop. */
-static inline void unit_aborts(void (*body)(void *arg), void *arg)
-{
-#ifndef NDEBUG
-    int status;
-    pid_t child = fork();
-
-    assert_true(child >= 0);
-    if (child == 0) {
-        signal(SIGABRT, SIG_DFL);       /* cmocka and the sanitizers catch it */
-        close(STDERR_FILENO);           /* the message is expected */
-        body(arg);
-        _exit(0);
-    }
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
-#else
-    (void) body;
-    (void) arg;
-#endif
-}
 
 #endif /* UNIT_FAULT_H_INCLUDED */

@@ -11,6 +11,7 @@
 #define UNIT_LOCK_H_INCLUDED
 
 #include "unit.h"
+#include "unit_aborts.h"
 #include "unit_fault.h"
 
 #include <sched.h>
@@ -178,6 +179,47 @@ static inline void unit_line_end(unit_line_t *line)
     for (int i = 0; i < line->arrived; i++)
         assert_int_equal(pthread_join(line->queuer[i].thread, NULL), 0);
     assert_int_equal(line->served, line->arrived);
+}
+
+/* A lock that stands in memory of its own. */
+typedef struct unit_own_lock {
+    size_t size;
+    void (*init)(void *lock);
+    void (*acquire)(void *lock);
+    void (*release)(void *lock);
+} unit_own_lock_t;
+
+typedef struct unit_shared {
+    const unit_own_lock_t *kind;
+    int users;
+    max_align_t lock[];
+} unit_shared_t;
+
+static inline void unit_shared_body(int id, void *arg)
+{
+    unit_shared_t *shared = arg;
+    int users;
+
+    (void) id;
+    shared->kind->acquire(shared->lock);
+    users = --shared->users;
+    shared->kind->release(shared->lock);
+    if (users == 0)
+        free(shared);
+}
+
+/* Whoever has the lock last frees its memory: no release may still look at it then. */
+static inline void unit_last_user_frees(const unit_own_lock_t *kind)
+{
+    const int n = 6;
+
+    for (long i = 0; i < unit_scaled(400); i++) {
+        unit_shared_t *shared = malloc(sizeof(*shared) + kind->size);
+        shared->kind = kind;
+        shared->users = n;
+        kind->init(shared->lock);
+        unit_team(n, unit_shared_body, shared);
+    }
 }
 
 #define unit_wait_until(condition) \

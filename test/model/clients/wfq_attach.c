@@ -7,13 +7,7 @@
  * whether the door is open; another one opens it and wants a handle. One of the two must notice. */
 
 #define TSM_WFQ_CELLS 2
-#define TSM_WFQ_MARGIN(handles_) 8
-#define TSM_WFQ_STRIDE(handles_) 2
-#define TSM_WFQ_PATIENCE 0
-#define TSM_WFQ_PAUSES 0
-
-#include "client.h"
-#include "queue/tsm_wfq.h"
+#include "client_wfq.h"
 
 static tsm_wfq_t queue;
 static tsm_wfq_handle_t *held[2];

@@ -7,13 +7,7 @@
  * is alone; with as many as threads, attaching never fails. */
 
 #define TSM_WFQ_CELLS 2
-#define TSM_WFQ_MARGIN(handles_) 8
-#define TSM_WFQ_STRIDE(handles_) 2
-#define TSM_WFQ_PATIENCE 0
-#define TSM_WFQ_PAUSES 0
-
-#include "client.h"
-#include "queue/tsm_wfq.h"
+#include "client_wfq.h"
 
 #include <sched.h>
 

@@ -6,14 +6,7 @@
 /* The multi-producer multi-consumer queue with one cell in a segment and few segments: each item
  * appends a segment, each dequeue leaves one behind, and segments are used again and again. */
 
-#define TSM_WFQ_CELLS 1
-#define TSM_WFQ_MARGIN(handles_) 8
-#define TSM_WFQ_STRIDE(handles_) 2
-#define TSM_WFQ_PATIENCE 0
-#define TSM_WFQ_PAUSES 0
-
-#include "client.h"
-#include "queue/tsm_wfq.h"
+#include "client_wfq.h"
 
 #include <sched.h>
 

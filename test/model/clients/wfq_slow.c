@@ -8,14 +8,7 @@
  * are given back after each call, so that requests of one handle follow each other. Nothing is lost
  * or doubled, and a consumer sees a producer's order. */
 
-#define TSM_WFQ_CELLS 1
-#define TSM_WFQ_MARGIN(handles_) 8
-#define TSM_WFQ_STRIDE(handles_) 2
-#define TSM_WFQ_PATIENCE 0
-#define TSM_WFQ_PAUSES 0
-
-#include "client.h"
-#include "queue/tsm_wfq.h"
+#include "client_wfq.h"
 
 #include <sched.h>
 

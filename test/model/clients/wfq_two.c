@@ -7,14 +7,7 @@
  * from the other's. They are linearizable, so not both can find the other queue empty. The third
  * queue operation of each, from its own queue, moves on in the list of segments. */
 
-#define TSM_WFQ_CELLS 1
-#define TSM_WFQ_MARGIN(handles_) 8
-#define TSM_WFQ_STRIDE(handles_) 2
-#define TSM_WFQ_PATIENCE 0
-#define TSM_WFQ_PAUSES 0
-
-#include "client.h"
-#include "queue/tsm_wfq.h"
+#include "client_wfq.h"
 
 static tsm_wfq_t queue[2];
 static int item[2];

@@ -1,0 +1,46 @@
+/*
+ * Copyright (C) by the MPICH-TSM developers
+ *     See COPYRIGHT in top-level directory
+ */
+
+/* The multi-producer multi-consumer queue, made small for a checker: one cell in a segment unless
+ * the client says so, little reserve and hardly any pool, so that segments are really freed; and
+ * who fails once asks for help. Some clients take a call apart, to begin in the middle of it. */
+
+#ifndef CLIENT_WFQ_H_INCLUDED
+#define CLIENT_WFQ_H_INCLUDED
+
+#ifndef TSM_WFQ_CELLS
+#define TSM_WFQ_CELLS 1
+#endif
+#define TSM_WFQ_MARGIN(handles_) 8
+#define TSM_WFQ_STRIDE(handles_) 2
+#define TSM_WFQ_POOL 1
+#define TSM_WFQ_PATIENCE 0
+#define TSM_WFQ_PAUSES 0
+
+#include "client.h"
+#include "queue/tsm_wfq.h"
+
+/* The first half of a dequeue that gets the index i, to whose cell nobody comes: until it has asked
+ * for help. */
+static inline void client_ask(tsm_wfq_t *queue, tsm_wfq_handle_t *handle, uint64_t i)
+{
+    tsm_wfq_begin_(queue, handle, &handle->head);
+    uint64_t got = tsm_fetch_add(&queue->head, 1, TSM_SEQ_CST);
+    assert(got == i);
+    void *found = tsm_wfq_visit_(queue, handle, tsm_wfq_cell_(&handle->head, i), i);
+    assert(found == NULL);
+    tsm_wfq_deq_ask_(handle, i);
+}
+
+/* The second half. */
+static inline void *client_answer(tsm_wfq_t *queue, tsm_wfq_handle_t *handle, uint64_t i)
+{
+    tsm_wfq_hunt_(queue, handle, handle, i, handle->head.seg);
+    void *item = tsm_wfq_deq_finish_(queue, handle);
+    tsm_wfq_end_(handle);
+    return item;
+}
+
+#endif /* CLIENT_WFQ_H_INCLUDED */

@@ -1,0 +1,68 @@
+/*
+ * Copyright (C) by the MPICH-TSM developers
+ *     See COPYRIGHT in top-level directory
+ */
+
+/* Requests to enqueue of the multi-producer multi-consumer queue: one thread makes one after the
+ * other, as if it had failed before each; two dequeuers find cells for them, and may be late. Each
+ * item comes out once, and in order for each of them. */
+
+#include "client_wfq.h"
+
+#include <sched.h>
+
+#define ITEMS 3
+
+static tsm_wfq_t queue;
+static int item[ITEMS];
+static TSM_ATOMIC(int) got;
+
+static void *asks(void *arg)
+{
+    tsm_wfq_handle_t *handle = tsm_wfq_attach(&queue);
+
+    (void) arg;
+    for (int i = 0; i < ITEMS; i++) {
+        item[i] = 1;
+        int rc = tsm_wfq_enq_begin_(&queue, handle);
+        assert(rc == 0);
+        rc = tsm_wfq_enq_slow_(&queue, handle, &item[i], tsm_wfq_index_(&queue, handle));
+        assert(rc == 0);
+        tsm_wfq_end_(handle);
+    }
+    tsm_wfq_detach(handle);
+    return NULL;
+}
+
+static void *takes(void *arg)
+{
+    tsm_wfq_handle_t *handle = tsm_wfq_attach(&queue);
+    int *last = NULL;
+
+    (void) arg;
+    while (tsm_load(&got, TSM_RELAXED) < ITEMS) {
+        int *p = tsm_wfq_dequeue(&queue, handle);
+        if (!p) {
+            sched_yield();
+            continue;
+        }
+        assert(*p == 1 && (last == NULL || p > last));
+        *p = 2;
+        last = p;
+        tsm_fetch_add(&got, 1, TSM_RELAXED);
+    }
+    tsm_wfq_detach(handle);
+    return NULL;
+}
+
+int main(void)
+{
+    int rc = tsm_wfq_init(&queue, 3, 16);
+
+    assert(rc == 0);
+    client_team(3, (void *(*const[])(void *)) { asks, takes, takes });
+    for (int i = 0; i < ITEMS; i++)
+        assert(item[i] == 2);
+    tsm_wfq_destroy(&queue);
+    return 0;
+}
