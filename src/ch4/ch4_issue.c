@@ -10,6 +10,8 @@
 #include "ch4_issue.h"
 #include "tsm/tsm_wait.h"
 
+__thread int MPIDI_tsm_combining __attribute__((tls_model("initial-exec")));
+
 #define DESC_REQUEST(node_) MPL_container_of(node_, MPIR_Request, dev.tsm.node)
 
 /* What the user holds completes: status first, then the counter, then the queue's reference. The
@@ -101,20 +103,32 @@ static void apply(MPIR_Request * user)
     MPIR_Datatype_release_if_not_builtin(datatype);
 }
 
+static void drain_begin(MPIDU_workq_t * workq)
+{
+    workq->draining = 1;
+    MPIDI_tsm_combining++;
+}
+
+static void drain_end(MPIDU_workq_t * workq)
+{
+    MPIDI_tsm_combining--;
+    workq->draining = 0;
+}
+
 /* Issue at most MPIR_CVAR_CH4_MAX_COMBINE posted operations; 1 if the queue is empty then. VCI lock
  * held; never waits. Inside a drain it says 0: the caller's operation goes behind the others. */
 int MPIDI_tsm_drain(MPIDU_workq_t * workq)
 {
     if (workq->draining)
         return 0;
-    workq->draining = 1;
+    drain_begin(workq);
     for (int n = 0; n < MPIR_CVAR_CH4_MAX_COMBINE; n++) {
         tsm_swp_node_t *node = tsm_swp_pop(&workq->queue);
         if (!node)
             break;
         apply(DESC_REQUEST(node));
     }
-    workq->draining = 0;
+    drain_end(workq);
     return tsm_swp_is_empty(&workq->queue);
 }
 
@@ -128,12 +142,12 @@ void MPIDI_tsm_drain_all(MPIDU_workq_t * workq)
 
     if (!last || workq->draining)
         return;
-    workq->draining = 1;
+    drain_begin(workq);
     do {
         tsm_wait_until((node = tsm_swp_pop(&workq->queue)) != NULL, TSM_WAIT_POLL);
         apply(DESC_REQUEST(node));
     } while (node != last);
-    workq->draining = 0;
+    drain_end(workq);
 }
 
 /* The lock was released with operations in the queue: issue them, unless somebody else is at it. */

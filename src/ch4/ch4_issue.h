@@ -25,14 +25,15 @@ int MPIDI_tsm_post_imrecv(int vci, void *buf, MPI_Aint count, MPI_Datatype datat
 
 /* 1: the VCI is ours, nothing is queued before us, issue directly and call MPIDI_tsm_issue_end.
  * 0: the lock is busy, or the bound on combining was met, or another thread is in the middle of
- * posting (then ours may sit behind it, unseen): post. Never blocks. */
+ * posting (then ours may sit behind it, unseen), or the caller is in the middle of applying a posted
+ * operation: post. Never blocks. */
 MPL_STATIC_INLINE_PREFIX int MPIDI_tsm_issue_begin(int vci)
 {
     MPIDU_Thread_mutex_t *m = &MPIDI_VCI(vci).lock;
 
     if (!MPIDU_vci_cs_tryenter(m))
         return 0;
-    if (likely(!MPIDU_vci_cs_has_work(m) || MPIDI_tsm_drain(m->workq)))
+    if (likely(!m->workq->draining && (!MPIDU_vci_cs_has_work(m) || MPIDI_tsm_drain(m->workq))))
         return 1;
     MPIDU_vci_cs_exit(m);
     return 0;

@@ -42,26 +42,29 @@ void MPIDI_tsm_poll_for_others(MPIDU_Thread_mutex_t * m)
         w->poll_error = mpi_errno;
 }
 
-/* Drive the VCIs whose locks are free, but vci, which the caller holds. No hooks. */
-static int poll_others(int vci)
+/* By a combiner: drive all VCIs; those it holds, in the middle of operations, the netmod alone. */
+static int drive_as_combiner(void)
 {
     int mpi_errno = MPI_SUCCESS;
 
     for (int i = 0; i < MPIDI_global.n_vcis && mpi_errno == MPI_SUCCESS; i++) {
         MPIDU_Thread_mutex_t *m = &MPIDI_VCI(i).lock;
-        if (i == vci || !MPIDU_vci_cs_tryenter(m))
-            continue;
-        mpi_errno = MPIDI_tsm_poll_locked(i, MPIDI_PROGRESS_ALL);
-        MPIDU_vci_cs_exit(m);
+        if (MPIDU_vci_cs_is_mine(m)) {
+            mpi_errno = MPIDI_NM_progress(i, 0);
+        } else if (MPIDU_vci_cs_tryenter(m)) {
+            mpi_errno = MPIDI_tsm_poll_locked(i, MPIDI_PROGRESS_ALL);
+            MPIDU_vci_cs_leave(m);
+        }
     }
     return mpi_errno;
 }
 
 /* The netmod has no room (OFI's EAGAIN): make some. Called in the middle of an operation with the
- * VCI lock held. A combiner keeps the lock, because an operation behind this one may be of the same
- * thread to the same peer, and runs no progress hook, because a hook may want a lock whose holder
- * waits for us. Everybody else lets other threads in. Other VCIs are driven in either case: the peer
- * may make room here only when it gets some there. */
+ * VCI lock held. A thread that combines, on this VCI or on one that it came here from, keeps all its
+ * locks, because an operation behind this one may be of the same thread to the same peer, never
+ * waits for a lock, because the holder may wait for us, and runs no progress hook, which might do
+ * either. Everybody else lets other threads in. Other VCIs are driven in either case: the peer may
+ * make room here only when it gets some there. */
 int MPIDI_tsm_retry_progress(int vci)
 {
     MPIDU_Thread_mutex_t *m = &MPIDI_VCI(vci).lock;
@@ -69,10 +72,8 @@ int MPIDI_tsm_retry_progress(int vci)
 
     if (!MPIR_ThreadInfo.isThreaded)
         return MPID_Progress_test(NULL);
-    if (m->workq->draining) {
-        mpi_errno = MPIDI_NM_progress(vci, 0);
-        if (mpi_errno == MPI_SUCCESS)
-            mpi_errno = poll_others(vci);
+    if (MPIDI_tsm_combining) {
+        mpi_errno = drive_as_combiner();
         MPIDI_tsm_pause();
     } else {
         int depth = MPIDU_vci_cs_suspend(m);

@@ -20,7 +20,7 @@
 #if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI
 #include "ch4_usc.h"
 
-void MPIDI_tsm_skip_more(MPIDI_tsm_thread_t * self);
+void MPIDI_tsm_skip_more(MPIDI_tsm_thread_t * self, int vci);
 void MPIDI_tsm_test_yield(MPIDI_tsm_thread_t * self);
 void MPIDI_tsm_poll_missed(MPIDI_tsm_thread_t * self, int vci);
 
@@ -72,14 +72,14 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_tsm_poll(int vci, int flag, int wait)
             MPIDI_tsm_drain_all(m->workq);
         return MPIDI_tsm_poll_locked(vci, flag);
     }
-    if (!wait && unlikely(self && self->skip)) {
-        self->skip--;
+    if (!wait && unlikely(self && self->watch[vci].skip)) {
+        self->watch[vci].skip--;
         return MPI_SUCCESS;
     }
     if (!MPIDU_vci_cs_tryenter(m)) {
         MPIDI_tsm_poll_missed(self, vci);
         if (!wait && self)
-            MPIDI_tsm_skip_more(self);
+            MPIDI_tsm_skip_more(self, vci);
         return MPI_SUCCESS;
     }
     int count = MPIDI_TSM_PROGRESS_COUNT(vci);
@@ -93,7 +93,7 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_tsm_poll(int vci, int flag, int wait)
     int productive = count != MPIDI_TSM_PROGRESS_COUNT(vci);
     MPIDU_vci_cs_exit(m);
     if (self) {
-        self->skip_max = 0;
+        self->watch[vci].skip_max = 0;
         if (productive)
             self->idle = 0;
         else if (!wait)
@@ -121,6 +121,7 @@ MPL_STATIC_INLINE_PREFIX void MPIDI_tsm_wait_end(MPID_Progress_state * state)
 #else
 #define MPIDI_tsm_wait_begin(state_, any_, count_, reqs_) do { } while (0)
 #define MPIDI_tsm_wait_end(state_) do { } while (0)
+#define MPIDI_tsm_wait(state_) do { } while (0)
 #endif
 
 #endif /* CH4_POLL_H_INCLUDED */

@@ -234,10 +234,10 @@ void MPIDI_tsm_pause_server(MPIDI_tsm_thread_t * self)
 }
 
 /* A nonblocking call found the lock busy: the next ones leave it alone, twice as many each time. */
-void MPIDI_tsm_skip_more(MPIDI_tsm_thread_t * self)
+void MPIDI_tsm_skip_more(MPIDI_tsm_thread_t * self, int vci)
 {
-    self->skip_max = MPL_MIN(2 * self->skip_max + 1, SKIP_LIMIT);
-    self->skip = self->skip_max;
+    self->watch[vci].skip_max = MPL_MIN(2 * self->watch[vci].skip_max + 1, SKIP_LIMIT);
+    self->watch[vci].skip = self->watch[vci].skip_max;
     MPIDI_tsm_test_yield(self);
 }
 

@@ -23,11 +23,11 @@ typedef struct MPIDI_tsm_cache {
 typedef struct MPIDI_tsm_thread {
     struct MPIDI_tsm_thread *next, *prev;       /* all threads, under the lock in ch4_thread.c */
     unsigned idle;              /* polls in a row that found nothing to do or a busy lock */
-    unsigned skip;              /* nonblocking calls that will not try the lock */
-    unsigned skip_max;          /* the current back-off of nonblocking calls */
     struct {
         int polls;              /* the VCI's count when its lock was found taken the last time */
         int misses;             /* how often it was taken, with nobody driving in between */
+        unsigned skip;          /* nonblocking calls that will not try the lock */
+        unsigned skip_max;      /* the current back-off of nonblocking calls */
     } watch[MPIDI_CH4_MAX_VCIS];
     /* see ch4_usc.h */
     TSM_ATOMIC(uint32_t) sleep;

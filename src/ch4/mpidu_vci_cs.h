@@ -22,10 +22,10 @@
  *    of its thread when another thread is leaving. (On processors where an unlock does not order a
  *    later load this is likely, not certain. MPI allows the operation to wait for its completion
  *    call.)
- *
  *  - Before the release a VCI is driven once if a thread asks for it; see ch4_poll.h.
  *
- * ENTER blocks; TRYENTER and EXIT never wait; all are called by any thread, and only if the program
+ * ENTER blocks; TRYENTER never waits; EXIT does not wait for a lock, but may make progress. All are
+ * called by any thread, and only if the program
  * has several (MPIR_ThreadInfo.isThreaded, tested in the macros). */
 
 void MPIDI_tsm_drain_all(MPIDU_workq_t * workq);
@@ -37,6 +37,9 @@ void MPIDI_tsm_usc_wake(void);
 
 /* Critical sections that the calling thread is in; see MPIDUI_THREAD_CS_YIELD_GLOBAL below. */
 extern __thread int MPIDI_tsm_held __attribute__((tls_model("initial-exec")));
+
+/* Drains that the calling thread is in; see ch4_issue.c. */
+extern __thread int MPIDI_tsm_combining __attribute__((tls_model("initial-exec")));
 
 /* Threads to wake when it is in none; see ch4_usc.h. */
 struct MPIDI_tsm_thread;
