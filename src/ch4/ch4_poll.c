@@ -10,7 +10,11 @@
 /* Attempts at the lock of a VCI, in which nobody drove it, before a thread asks the holder to. */
 #define MISSES_BEFORE_ASKING 32
 
-/* The caller found the lock of the VCI taken. */
+/* The caller found the lock of the VCI taken.
+ *
+ * poll_wanted is relaxed, as it carries nothing. Left after the last holder has looked, it finds the
+ * lock free: the caller's next attempt drives the VCI itself. Wiped out by a poll that had begun
+ * before: that poll is one, and if it was in vain, 32 more misses ask again. */
 void MPIDI_tsm_poll_missed(MPIDI_tsm_thread_t * self, int vci)
 {
     MPIDU_workq_t *w = &MPIDI_VCI(vci).workq;
@@ -29,7 +33,9 @@ void MPIDI_tsm_poll_missed(MPIDI_tsm_thread_t * self, int vci)
 
 /* The caller is about to leave the VCI, and another thread wants it driven. Left to the next one to
  * leave if the caller holds anything else, which a handler might want, or is in the middle of
- * something. */
+ * something. Counts as combining, so that a handler for which the netmod has no room waits for no
+ * lock and runs no hook: the caller wants to leave. The first error is kept for the next thread that
+ * polls, since leaving has nobody to tell. */
 void MPIDI_tsm_poll_for_others(MPIDU_Thread_mutex_t * m)
 {
     MPIDU_workq_t *w = m->workq;
@@ -37,12 +43,15 @@ void MPIDI_tsm_poll_for_others(MPIDU_Thread_mutex_t * m)
 
     if (m->count > 1 || MPIDI_tsm_held > 1 || w->draining)
         return;
+    MPIDI_tsm_combining++;
     mpi_errno = MPIDI_tsm_poll_locked(w->vci, MPIDI_PROGRESS_ALL);
-    if (mpi_errno != MPI_SUCCESS)
+    MPIDI_tsm_combining--;
+    if (w->poll_error == MPI_SUCCESS)
         w->poll_error = mpi_errno;
 }
 
-/* By a combiner: drive all VCIs; those it holds, in the middle of operations, the netmod alone. */
+/* By a combiner: drive all VCIs; those it holds, in the middle of operations, the netmod alone. What
+ * is posted to another one meanwhile stays for whoever enters it next: no drain inside a drain. */
 static int drive_as_combiner(void)
 {
     int mpi_errno = MPI_SUCCESS;
@@ -93,9 +102,6 @@ int MPIDI_tsm_retry_progress(int vci)
 
 #endif
 
-/* Turns of a waiting loop between two looks at all VCIs; a power of 2, see MPIDI_do_global_progress. */
-#define TURNS_BETWEEN_SWEEPS 8
-
 /* One turn of a loop that waits inside MPI, with the lock of the VCI held, for something that the
  * peer has a part in: drive the VCI, now and then all of them, since the peer may be in such a loop
  * itself for another one, and let other threads in. What the lock guards may have changed when this
@@ -104,7 +110,7 @@ int MPIDI_tsm_wait_turn(int vci)
 {
     int mpi_errno;
 
-    global_vci_poll_count |= MPIDI_CH4_PROG_POLL_MASK & ~(TURNS_BETWEEN_SWEEPS - 1);
+    global_vci_poll_count |= MPIDI_TSM_SWEEP_BITS;
     mpi_errno = MPIDI_progress_test_vci(vci);
     MPID_THREAD_CS_YIELD(VCI, MPIDI_VCI(vci).lock);
     MPID_THREAD_CS_YIELD(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);

@@ -17,6 +17,11 @@
 
 #include "ch4_model.h"
 
+/* Bits set in MPICH's count of polls (all VCIs are polled when its low 8 bits are zero), so that a
+ * thread that yields, or waits inside MPI, looks at the other VCIs every 8 polls: 256 of its turns
+ * are too long. */
+#define MPIDI_TSM_SWEEP_BITS 0xf8
+
 #if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI
 #include "ch4_usc.h"
 

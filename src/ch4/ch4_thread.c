@@ -28,10 +28,6 @@
 /* Nonblocking calls without result before the caller's processor is offered to others. */
 #define TESTS_BEFORE_YIELD 32
 
-/* Bits set in MPICH's count of polls (all VCIs are polled when its low 8 bits are zero), so that a
- * thread that yields looks at the other VCIs every 8 polls: 256 of its turns are too long. */
-#define POLL_COUNT_BITS 0xf8
-
 __thread MPIDI_tsm_thread_t *MPIDI_tsm_self_ptr __attribute__((tls_model("initial-exec")));
 __thread int MPIDI_tsm_held __attribute__((tls_model("initial-exec")));
 
@@ -201,7 +197,7 @@ int MPIDI_tsm_should_yield(const MPIDI_tsm_thread_t * self)
 static void spin_or_yield(MPIDI_tsm_thread_t * self, int yield)
 {
     if (yield) {
-        global_vci_poll_count |= POLL_COUNT_BITS;
+        global_vci_poll_count |= MPIDI_TSM_SWEEP_BITS;
         sched_yield();
     } else {
         for (unsigned i = 0; i < (1u << MPL_MIN(self->idle, 4)); i++)

@@ -24,9 +24,9 @@
  *    call.)
  *  - Before the release a VCI is driven once if a thread asks for it; see ch4_poll.h.
  *
- * ENTER blocks; TRYENTER never waits; EXIT does not wait for a lock, but may make progress. All are
- * called by any thread, and only if the program
- * has several (MPIR_ThreadInfo.isThreaded, tested in the macros). */
+ * ENTER blocks; TRYENTER never waits; EXIT waits for no lock, but may make progress, and then for
+ * room in the netmod. All are called by any thread, and only if the program has several
+ * (MPIR_ThreadInfo.isThreaded, tested in the macros). */
 
 void MPIDI_tsm_drain_all(MPIDU_workq_t * workq);
 int MPIDI_tsm_drain(MPIDU_workq_t * workq);

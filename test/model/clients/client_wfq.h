@@ -19,8 +19,31 @@
 #define TSM_WFQ_PATIENCE 0
 #define TSM_WFQ_PAUSES 0
 
+#include <sched.h>
+
 #include "client.h"
 #include "queue/tsm_wfq.h"
+
+/* Dequeue, with a handle of one's own, until `got` of all dequeuers together is `items`: marked 1 by
+ * who put them, of an array in order, and each ours alone. */
+static inline void client_take_all(tsm_wfq_t *queue, TSM_ATOMIC(int) *got, int items)
+{
+    tsm_wfq_handle_t *handle = tsm_wfq_attach(queue);
+    int *last = NULL;
+
+    while (tsm_load(got, TSM_RELAXED) < items) {
+        int *p = tsm_wfq_dequeue(queue, handle);
+        if (!p) {
+            sched_yield();
+            continue;
+        }
+        assert(*p == 1 && (last == NULL || p > last));
+        *p = 2;
+        last = p;
+        tsm_fetch_add(got, 1, TSM_RELAXED);
+    }
+    tsm_wfq_detach(handle);
+}
 
 /* The first half of a dequeue that gets the index i, to whose cell nobody comes: until it has asked
  * for help. */

@@ -9,8 +9,6 @@
 
 #include "client_wfq.h"
 
-#include <sched.h>
-
 #define ITEMS 3
 
 static tsm_wfq_t queue;
@@ -36,22 +34,8 @@ static void *asks(void *arg)
 
 static void *takes(void *arg)
 {
-    tsm_wfq_handle_t *handle = tsm_wfq_attach(&queue);
-    int *last = NULL;
-
     (void) arg;
-    while (tsm_load(&got, TSM_RELAXED) < ITEMS) {
-        int *p = tsm_wfq_dequeue(&queue, handle);
-        if (!p) {
-            sched_yield();
-            continue;
-        }
-        assert(*p == 1 && (last == NULL || p > last));
-        *p = 2;
-        last = p;
-        tsm_fetch_add(&got, 1, TSM_RELAXED);
-    }
-    tsm_wfq_detach(handle);
+    client_take_all(&queue, &got, ITEMS);
     return NULL;
 }
 
