@@ -58,6 +58,9 @@ typedef struct bench_block {
 static bench_block_t *bench_blocks;
 static pthread_mutex_t bench_blocks_lock = PTHREAD_MUTEX_INITIALIZER;
 
+/* How often all memory has been freed; what has been made before that is gone. */
+static int bench_era __attribute__((unused));
+
 /* Zeroed memory in lines of its own until bench_free_all(): nodes wander between threads in some
  * locks, so nobody can give them back one by one. */
 BENCH_SHARED void *bench_alloc(size_t bytes)
@@ -81,6 +84,7 @@ BENCH_SHARED void bench_free_all(void)
         free(bench_blocks);
         bench_blocks = next;
     }
+    bench_era++;
 }
 
 /* ---- sections ---- */

@@ -90,14 +90,34 @@ LK_CREATE(ticket, tsm_ticket_t, tsm_ticket_init(lock))
 LK_NO_CONTEXT(ticket)
 LK_ACQUIRE(ticket, tsm_ticket_acquire(lock), tsm_ticket_release(lock))
 
-LK_CREATE(clh, tsm_clh_t, tsm_clh_init(lock, bench_alloc(sizeof(tsm_clh_node_t))))
-LK_CONTEXT(clh, tsm_clh_context_t,
-           tsm_clh_context_init(context, bench_alloc(sizeof(tsm_clh_node_t))))
+/* All CLH locks share a pool, which lives as long as they do. Contexts are not given back, so there
+ * is room for one of each kind, or two of one kind, in each thread. */
+#define LK_CLH_CONTEXTS (2 * BENCH_MAX_THREADS)
+static tsm_clh_pool_t lk_clh_pool;
+static int lk_clh_era = -1;
+
+BENCH_SHARED tsm_clh_pool_t *lk_clh_pool_now(void)
+{
+    if (lk_clh_era != bench_era) {
+        void *nodes = bench_alloc(TSM_CLH_NODES(LK_CLH_CONTEXTS) * sizeof(tsm_clh_node_t));
+        if (tsm_clh_pool_init(&lk_clh_pool, nodes, LK_CLH_CONTEXTS))
+            bench_die(1, "cannot make a pool for CLH locks");
+        lk_clh_era = bench_era;
+    }
+    return &lk_clh_pool;
+}
+
+BENCH_SHARED void lk_clh_enter(tsm_clh_context_t *context)
+{
+    if (tsm_clh_context_init(context, &lk_clh_pool))
+        bench_die(1, "more CLH contexts than %d", LK_CLH_CONTEXTS);
+}
+
+LK_CREATE(clh, tsm_clh_t, tsm_clh_init(lock, lk_clh_pool_now()))
+LK_CONTEXT(clh, tsm_clh_context_t, lk_clh_enter(context))
 LK_ACQUIRE(clh, tsm_clh_acquire(lock, context), tsm_clh_release(lock, context))
 
-LK_CREATE(clh_lpw, tsm_clh_lpw_t,
-          tsm_clh_lpw_init(lock, bench_alloc(sizeof(tsm_clh_node_t)),
-                           bench_alloc(sizeof(tsm_clh_node_t))))
+LK_CREATE(clh_lpw, tsm_clh_lpw_t, tsm_clh_lpw_init(lock, lk_clh_pool_now()))
 #define lk_clh_lpw_context lk_clh_context
 LK_ACQUIRE(clh_lpw, tsm_clh_lpw_acquire(lock, context), tsm_clh_lpw_release(lock, context))
 

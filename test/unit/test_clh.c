@@ -3,35 +3,33 @@
  *     See COPYRIGHT in top-level directory
  */
 
-/* The CLH lock. */
+/* The CLH lock and its pool; all but the tests of the pool with both kinds of release, by a look at
+ * `parked` and by an exchange. */
 
 #include "unit_lock.h"
 
 #include "lock/tsm_clh.h"
 
+/* The largest team, and some more. */
+#define CONTEXTS (UNIT_TEAM_MAX + 16)
+
+static tsm_clh_pool_t pool;
+static tsm_clh_node_t nodes[TSM_CLH_NODES(CONTEXTS)];
 static tsm_clh_t lock;
-
-static tsm_clh_node_t *new_node(void)
-{
-    tsm_clh_node_t *node = malloc(sizeof(*node));
-
-    memset(node, 0xa5, sizeof(*node));
-    return node;
-}
 
 static void *begin(int id)
 {
     tsm_clh_context_t *context = malloc(sizeof(*context));
 
     (void) id;
-    tsm_clh_context_init(context, new_node());
+    if (tsm_clh_context_init(context, &pool) != 0)
+        abort();
     return context;
 }
 
-/* A thread that leaves frees the node that it has then, which others used before. */
 static void end(void *thread)
 {
-    free(tsm_clh_context_end(thread));
+    tsm_clh_context_end(thread);
     free(thread);
 }
 
@@ -52,17 +50,24 @@ static void release(void *thread)
 
 static const unit_lock_t ops = { begin, end, acquire, try, release };
 
-static int setup(void **state)
+static int set_up(void **state)
 {
-    (void) state;
-    tsm_clh_init(&lock, new_node());
+    int look = **(const int **) state;
+
+    memset(nodes, 0xa5, sizeof(nodes));
+    /* not tsm_asym_register(), which says no to ThreadSanitizer */
+    if (look)
+        tsm_asym_call_(TSM_ASYM_CMD_REGISTER);
+    assert_int_equal(tsm_clh_pool_init_(&pool, nodes, CONTEXTS, look), 0);
+    tsm_clh_init(&lock, &pool);
     return 0;
 }
 
-static int teardown(void **state)
+static int tear_down(void **state)
 {
     (void) state;
-    free(tsm_clh_destroy(&lock));
+    tsm_clh_destroy(&lock);
+    tsm_clh_pool_destroy(&pool);
     return 0;
 }
 
@@ -90,34 +95,124 @@ static void test_come_and_go(void **state)
     unit_come_and_go(&ops);
 }
 
-/* The nodes go round: after a release we own the node of the thread before us. */
-static void test_node_exchange(void **state)
+/* 4096 threads over the life of the lock, with contexts for 16 at a time. */
+static void test_many_come_and_go(void **state)
 {
-    tsm_clh_node_t a, b, first;
-    tsm_clh_context_t x, y;
-    tsm_clh_t l;
+    unit_guarded_t g = { .lock = &ops, .rounds = 3 };
+    tsm_clh_context_t spare[CONTEXTS - 16];
 
     (void) state;
-    tsm_clh_init(&l, &first);
-    tsm_clh_context_init(&x, &a);
-    tsm_clh_context_init(&y, &b);
-    for (int i = 0; i < 9; i++) {
-        tsm_clh_node_t *x_had = x.node, *y_had = y.node, *lock_had = NULL;
-        tsm_clh_acquire(&l, &x);
-        assert_false(tsm_clh_has_waiter(&l, &x));
-        lock_had = x.pred;
-        assert_int_equal(tsm_clh_try(&l, &y), 0);
-        assert_ptr_equal(tsm_clh_context_end(&y), y_had);
-        tsm_clh_release(&l, &x);
-        assert_ptr_equal(tsm_clh_context_end(&x), lock_had);
-        assert_int_equal(tsm_clh_try(&l, &y), 1);
-        tsm_clh_release(&l, &y);
-        assert_ptr_equal(tsm_clh_context_end(&y), x_had);
-        assert_ptr_equal(tsm_clh_destroy(&l), y_had);
-    }
+    for (int i = 0; i < CONTEXTS - 16; i++)
+        assert_int_equal(tsm_clh_context_init(&spare[i], &pool), 0);
+    for (int batch = 0; batch < 256; batch++)
+        unit_team(16, batch % 2 ? unit_acquire_body : unit_mixed_body, &g);
+    assert_int_equal(g.broken, 0);
+    assert_int_equal(g.first, 4096 * g.rounds);
+    for (int i = 0; i < CONTEXTS - 16; i++)
+        tsm_clh_context_end(&spare[i]);
 }
 
-static void wait_for_tail_change(uintptr_t before)
+/* Atomic accesses that a call makes: each may be the one before which a thread is held. */
+#define ACCESSES(call_) (unit_hold_in = 1000, (void) (call_), 1000 - unit_hold_in)
+
+/* One of each is for an assertion. */
+static void test_bounded(void **state)
+{
+    tsm_clh_context_t *x = begin(0), *y = begin(1);
+
+    (void) state;
+    assert_int_equal(ACCESSES(acquire(x)), 3);
+    assert_int_equal(ACCESSES(try(y)), 3);
+    assert_int_equal(ACCESSES(release(x)), 3);
+    assert_int_equal(ACCESSES(try(y)), 4);
+    unit_hold_in = 0;
+    release(y);
+    end(x);
+    end(y);
+}
+
+/* A node stays with its context, and goes on counting with the next one. */
+static void test_sequence_goes_on(void **state)
+{
+    tsm_clh_context_t *x = begin(0), *other = begin(1);
+    const tsm_clh_node_t *node = x->node;
+    uint64_t last = 0;
+
+    (void) state;
+    for (int i = 0; i < 9; i++) {
+        assert_ptr_equal(x->node, node);
+        assert_true(x->ticket == last || i == 0);
+        acquire(x);
+        assert_true(x->ticket > last);
+        assert_false(tsm_clh_has_waiter(&lock, x));
+        assert_int_equal(try(other), 0);
+        last = x->ticket;
+        release(x);
+        end(x);
+        x = begin(0);           /* the last node that was given back */
+        assert_int_equal(try(other), 1);
+        release(other);
+    }
+    end(x);
+    end(other);
+}
+
+/* One context for many locks, several contexts of a thread, locks released in any order. */
+static void test_many_locks(void **state)
+{
+    tsm_clh_t many[9];
+    tsm_clh_context_t *x = begin(0), *y = begin(1), *z = begin(2);
+
+    (void) state;
+    for (int i = 0; i < 9; i++)
+        tsm_clh_init(&many[i], &pool);
+    for (int i = 0; i + 1 < 9; i++) {
+        tsm_clh_acquire(&many[i], x);
+        tsm_clh_acquire(&many[i + 1], y);
+        assert_int_equal(tsm_clh_try(&many[i], z), 0);
+        tsm_clh_release(&many[i], x);
+        assert_int_equal(tsm_clh_try(&many[i], z), 1);
+        assert_int_equal(tsm_clh_try(&many[i + 1], x), 0);
+        tsm_clh_release(&many[i + 1], y);
+        tsm_clh_release(&many[i], z);
+    }
+    for (int i = 0; i < 9; i++)
+        tsm_clh_destroy(&many[i]);
+    end(x);
+    end(y);
+    end(z);
+}
+
+/* Each thread brings a context of its own to a lock that the last of them frees. */
+static __thread tsm_clh_context_t own_context;
+
+static void own_init(void *arg)
+{
+    tsm_clh_init(arg, &pool);
+}
+
+static void own_acquire(void *arg)
+{
+    if (tsm_clh_context_init(&own_context, &pool) != 0)
+        abort();
+    tsm_clh_acquire(arg, &own_context);
+}
+
+static void own_release(void *arg)
+{
+    tsm_clh_release(arg, &own_context);
+    tsm_clh_context_end(&own_context);
+}
+
+static void test_last_user_frees(void **state)
+{
+    const unit_own_lock_t own = { sizeof(tsm_clh_t), own_init, own_acquire, own_release };
+
+    (void) state;
+    unit_last_user_frees(&own);
+}
+
+static void wait_for_tail_change(uint64_t before)
 {
     unit_wait_until(tsm_load(&lock.tail, TSM_ACQUIRE) != before);
 }
@@ -131,7 +226,7 @@ static void test_fifo(void **state)
         unit_line_t line = { .lock = &ops };
         acquire(thread);
         for (int id = 0; id < UNIT_LINE_MAX; id++) {
-            uintptr_t before = tsm_load(&lock.tail, TSM_ACQUIRE);
+            uint64_t before = tsm_load(&lock.tail, TSM_ACQUIRE);
             unit_line_add(&line, id);
             wait_for_tail_change(before);
         }
@@ -144,62 +239,73 @@ static void test_fifo(void **state)
     end(thread);
 }
 
+/* What tsm_clh_acquire does before it looks. */
+static uint64_t swap_only(tsm_clh_context_t *context)
+{
+    context->ticket += context->step;
+    return tsm_swap(&lock.tail, context->ticket, TSM_RELAXED);
+}
+
 /* A thread that stops right after its swap: others queue behind it, tries fail, the holder's
- * release does not wait for it, and all goes on when it does. */
+ * release does not wait for it, and the holder may come again. All goes on when it does. */
 static void test_stopped_after_swap(void **state)
 {
     tsm_clh_context_t *holder = begin(0), *stopped = begin(1), *other = begin(2);
     unit_line_t line = { .lock = &ops };
-    uintptr_t tail;
+    tsm_clh_t elsewhere;
 
     (void) state;
-    tsm_clh_acquire(&lock, holder);
-    tsm_store(&stopped->node->status, TSM_CLH_WAITING, TSM_RELAXED);
-    tail = tsm_swap(&lock.tail, (uintptr_t) stopped->node, TSM_ACQ_REL);
-    assert_true(tail == (uintptr_t) holder->node);
+    tsm_clh_init(&elsewhere, &pool);
+    acquire(holder);
+    uint64_t before = holder->ticket, tail = swap_only(stopped);
+    assert_true(tail == before);
     unit_line_add(&line, 7);
-    wait_for_tail_change((uintptr_t) stopped->node);
-    tsm_clh_release(&lock, holder);
+    wait_for_tail_change(stopped->ticket);
+    release(holder);
     for (int i = 0; i < 100; i++) {
-        assert_int_equal(tsm_clh_try(&lock, other), 0);
+        tsm_clh_acquire(&elsewhere, holder);
+        assert_int_equal(try(other), 0);
+        tsm_clh_release(&elsewhere, holder);
         sched_yield();
     }
-    stopped->pred = (tsm_clh_node_t *) tail;
-    assert_int_equal(tsm_load(&stopped->pred->status, TSM_ACQUIRE), TSM_CLH_GRANTED);
-    tsm_clh_release(&lock, stopped);
+    assert_true(tsm_clh_released_(holder->node, tail));
+    release(stopped);
     unit_line_end(&line);
     end(holder);
     end(stopped);
     end(other);
 }
 
-/* A thread that stops in try between its look and its compare-and-swap, while the node that it saw
- * goes round and is the tail again: held, it must fail; free, it may succeed. */
+/* A thread that stops in try between its look and its compare-and-swap, while others go through:
+ * the tail that it saw does not come again, be the lock held or free. */
 static void test_stopped_in_try(void **state)
 {
-    tsm_clh_node_t a, b, first;
-    tsm_clh_context_t x, late;
-    tsm_clh_t l;
+    tsm_clh_context_t *x = begin(0), *late = begin(1);
 
     (void) state;
-    tsm_clh_init(&l, &first);
-    tsm_clh_context_init(&x, &a);
-    tsm_clh_context_init(&late, &b);
-    uintptr_t seen = tsm_load(&l.tail, TSM_RELAXED), expected = seen;
-    tsm_clh_acquire(&l, &x);
-    tsm_clh_release(&l, &x);
-    tsm_clh_acquire(&l, &x);            /* with `first`, which late saw */
-    assert_true((tsm_load(&l.tail, TSM_RELAXED) | TSM_CLH_FREE) == seen);
-    assert_false(tsm_cas(&l.tail, &expected, (uintptr_t) late.node, TSM_ACQ_REL, TSM_RELAXED));
-    tsm_clh_release(&l, &x);
-    expected = seen;
-    tsm_store(&late.node->status, TSM_CLH_WAITING, TSM_RELAXED);
-    assert_true(tsm_cas(&l.tail, &expected, (uintptr_t) late.node, TSM_ACQ_REL, TSM_RELAXED));
-    late.pred = (tsm_clh_node_t *) (expected & ~TSM_CLH_FREE);
-    assert_int_equal(tsm_clh_try(&l, &x), 0);
-    tsm_clh_release(&l, &late);
-    assert_int_equal(tsm_clh_try(&l, &x), 1);
-    tsm_clh_release(&l, &x);
+    for (int i = 0; i < 20; i++) {
+        uint64_t seen = tsm_load(&lock.tail, TSM_RELAXED), expected = seen;
+        uint64_t ticket = late->ticket + late->step;
+        for (int k = 0; k < i; k++) {
+            acquire(x);
+            expected = seen;
+            assert_false(tsm_cas(&lock.tail, &expected, ticket, TSM_RELAXED, TSM_RELAXED));
+            release(x);
+            end(x);
+            x = begin(0);       /* with the same node */
+        }
+        expected = seen;
+        assert_true(tsm_cas(&lock.tail, &expected, ticket, TSM_RELAXED, TSM_RELAXED) == (i == 0));
+        if (i > 0)
+            continue;
+        late->ticket = ticket;
+        assert_int_equal(try(x), 0);
+        release(late);
+        assert_int_equal(try(x), 1);
+        release(x);
+    }
+    end(x);
+    end(late);
 }
 
 static void test_held_at_any_step(void **state)
@@ -207,6 +313,64 @@ static void test_held_at_any_step(void **state)
     (void) state;
     unit_held(&ops);
 }
+
+/* ---- the pool ---- */
+
+static tsm_clh_pool_t small;
+
+static void test_sizes(void **state)
+{
+    const struct { uint32_t contexts; uint64_t step; } good[] =
+        { { 1, 2 }, { 3, 4 }, { 4, 8 }, { 63, 64 }, { TSM_CLH_CONTEXTS_MAX, 65536 } };
+    tsm_clh_node_t *many = malloc(sizeof(*many) * TSM_CLH_NODES(TSM_CLH_CONTEXTS_MAX));
+    tsm_clh_context_t first, last = { 0 };
+
+    (void) state;
+    assert_int_equal(tsm_clh_pool_init(&small, many, 0), EINVAL);
+    assert_int_equal(tsm_clh_pool_init(&small, many, TSM_CLH_CONTEXTS_MAX + 1), EINVAL);
+    for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+        assert_int_equal(tsm_clh_pool_init(&small, many, good[i].contexts), 0);
+        assert_true(small.step == good[i].step);
+        assert_int_equal(tsm_clh_context_init(&first, &small), 0);
+        tsm_clh_context_end(&first);
+        tsm_clh_pool_destroy(&small);
+    }
+    /* the largest of all indexes */
+    assert_int_equal(tsm_clh_pool_init(&small, many, TSM_CLH_CONTEXTS_MAX), 0);
+    small.free = TSM_CLH_CONTEXTS_MAX;
+    assert_int_equal(tsm_clh_context_init(&last, &small), 0);
+    assert_int_equal(tsm_clh_context_init(&first, &small), EAGAIN);
+    tsm_clh_init(&lock, &small);
+    tsm_clh_acquire(&lock, &last);
+    tsm_clh_release(&lock, &last);
+    tsm_clh_destroy(&lock);
+    tsm_clh_context_end(&last);
+    tsm_clh_pool_destroy(&small);
+    free(many);
+}
+
+static void test_exhaustion(void **state)
+{
+    tsm_clh_node_t few[TSM_CLH_NODES(3)];
+    tsm_clh_context_t context[4];
+
+    (void) state;
+    assert_int_equal(tsm_clh_pool_init(&small, few, 3), 0);
+    for (int round = 0; round < 9; round++) {
+        for (int i = 0; i < 3; i++)
+            assert_int_equal(tsm_clh_context_init(&context[i], &small), 0);
+        for (int i = 0; i < 3; i++) {
+            assert_int_equal(tsm_clh_context_init(&context[3], &small), EAGAIN);
+            tsm_clh_context_end(&context[i]);
+            assert_int_equal(tsm_clh_context_init(&context[i], &small), 0);
+        }
+        for (int i = 0; i < 3; i++)
+            tsm_clh_context_end(&context[(i + round) % 3]);
+    }
+    tsm_clh_pool_destroy(&small);
+}
+
+/* ---- misuse ---- */
 
 static void release_without_acquire(void *arg)
 {
@@ -239,6 +403,52 @@ static void end_held(void *arg)
     end(thread);
 }
 
+static void end_twice(void *arg)
+{
+    (void) arg;
+    tsm_clh_context_t context = { 0 };
+
+    tsm_clh_context_init(&context, &pool);
+    tsm_clh_context_end(&context);
+    tsm_clh_context_end(&context);
+}
+
+static void acquire_after_end(void *arg)
+{
+    (void) arg;
+    tsm_clh_context_t context = { 0 };
+
+    tsm_clh_context_init(&context, &pool);
+    tsm_clh_context_end(&context);
+    acquire(&context);
+}
+
+static void try_with_foreign_context(void *arg)
+{
+    (void) arg;
+    tsm_clh_node_t one[TSM_CLH_NODES(1)];
+    tsm_clh_context_t context = { 0 };
+
+    tsm_clh_pool_init(&small, one, 1);
+    tsm_clh_context_init(&context, &small);
+    try(&context);
+}
+
+static void destroy_pool_in_use(void *arg)
+{
+    (void) arg;
+    begin(0);
+    tsm_clh_pool_destroy(&pool);
+}
+
+static void acquire_at_the_end_of_the_sequence(void *arg)
+{
+    (void) arg;
+    for (int i = 1; i <= CONTEXTS; i++)
+        tsm_store(&nodes[i].released, UINT64_MAX - pool.step + 1 + (uint64_t) i, TSM_RELAXED);
+    acquire(begin(0));
+}
+
 static void test_misuse(void **state)
 {
     (void) state;
@@ -246,21 +456,28 @@ static void test_misuse(void **state)
     unit_aborts(acquire_twice, NULL);
     unit_aborts(destroy_held, NULL);
     unit_aborts(end_held, NULL);
+    unit_aborts(end_twice, NULL);
+    unit_aborts(acquire_after_end, NULL);
+    unit_aborts(try_with_foreign_context, NULL);
+    unit_aborts(destroy_pool_in_use, NULL);
+    unit_aborts(acquire_at_the_end_of_the_sequence, NULL);
 }
+
+#define TEST(name_, kind_) \
+    { #name_ ", " #kind_, test_##name_, set_up, tear_down, (void *) &kind_ }
+#define TESTS(kind_) \
+    TEST(bounded, kind_), TEST(sequence_goes_on, kind_), TEST(many_locks, kind_), \
+    TEST(stopped_in_try, kind_), TEST(stopped_after_swap, kind_), TEST(try, kind_), \
+    TEST(fifo, kind_), TEST(exclusion, kind_), TEST(exclusion_with_try, kind_), \
+    TEST(come_and_go, kind_), TEST(many_come_and_go, kind_), TEST(last_user_frees, kind_), \
+    TEST(held_at_any_step, kind_), TEST(misuse, kind_)
 
 int main(void)
 {
+    static const int by_look = 1, by_exchange = 0;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_node_exchange),
-        cmocka_unit_test(test_stopped_in_try),
-        cmocka_unit_test(test_stopped_after_swap),
-        cmocka_unit_test(test_try),
-        cmocka_unit_test(test_fifo),
-        cmocka_unit_test(test_exclusion),
-        cmocka_unit_test(test_exclusion_with_try),
-        cmocka_unit_test(test_come_and_go),
-        cmocka_unit_test(test_held_at_any_step),
-        cmocka_unit_test(test_misuse),
+        cmocka_unit_test(test_sizes), cmocka_unit_test(test_exhaustion),
+        TESTS(by_look), TESTS(by_exchange),
     };
-    return cmocka_run_group_tests_name("clh", tests, setup, teardown);
+    return cmocka_run_group_tests_name("clh", tests, NULL, NULL);
 }

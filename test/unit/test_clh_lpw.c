@@ -9,28 +9,26 @@
 
 #include "lock/tsm_clh_lpw.h"
 
+/* The largest team, and some more. */
+#define CONTEXTS (UNIT_TEAM_MAX + 16)
+
+static tsm_clh_pool_t pool;
+static tsm_clh_node_t nodes[TSM_CLH_NODES(CONTEXTS)];
 static tsm_clh_lpw_t lock;
-
-static tsm_clh_node_t *new_node(void)
-{
-    tsm_clh_node_t *node = malloc(sizeof(*node));
-
-    memset(node, 0xa5, sizeof(*node));
-    return node;
-}
 
 static void *begin(int id)
 {
     tsm_clh_context_t *context = malloc(sizeof(*context));
 
     (void) id;
-    tsm_clh_context_init(context, new_node());
+    if (tsm_clh_context_init(context, &pool) != 0)
+        abort();
     return context;
 }
 
 static void end(void *thread)
 {
-    free(tsm_clh_context_end(thread));
+    tsm_clh_context_end(thread);
     free(thread);
 }
 
@@ -128,18 +126,17 @@ static const unit_lock_t both = {
 static int setup(void **state)
 {
     (void) state;
-    tsm_clh_lpw_init(&lock, new_node(), new_node());
+    if (tsm_clh_pool_init(&pool, nodes, CONTEXTS) != 0)
+        return 1;
+    tsm_clh_lpw_init(&lock, &pool);
     return 0;
 }
 
 static int teardown(void **state)
 {
-    tsm_clh_node_t *high_node, *low_node;
-
     (void) state;
-    tsm_clh_lpw_destroy(&lock, &high_node, &low_node);
-    free(high_node);
-    free(low_node);
+    tsm_clh_lpw_destroy(&lock);
+    tsm_clh_pool_destroy(&pool);
     return 0;
 }
 
@@ -188,7 +185,7 @@ static void test_come_and_go(void **state)
 
 static void add_high(unit_line_t *line, int id)
 {
-    uintptr_t before = tsm_load(&lock.high.tail, TSM_ACQUIRE);
+    uint64_t before = tsm_load(&lock.high.tail, TSM_ACQUIRE);
 
     unit_line_add(line, id);
     unit_wait_until(tsm_load(&lock.high.tail, TSM_ACQUIRE) != before);
@@ -196,7 +193,7 @@ static void add_high(unit_line_t *line, int id)
 
 static void add_low(unit_line_t *line, int id)
 {
-    uintptr_t before = tsm_load(&lock.low.tail, TSM_ACQUIRE);
+    uint64_t before = tsm_load(&lock.low.tail, TSM_ACQUIRE);
 
     unit_line_add(line, id);
     unit_wait_until(tsm_load(&lock.low.tail, TSM_ACQUIRE) != before);

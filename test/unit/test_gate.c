@@ -19,6 +19,8 @@ static tsm_gate_t gate, high;
 
 static tsm_ticket_t ticket;
 static tsm_mcs_t mcs;
+static tsm_clh_pool_t clh_pool;
+static tsm_clh_node_t clh_nodes[TSM_CLH_NODES(UNIT_TEAM_MAX + 16)];
 static tsm_clh_t clh;
 static tsm_clh_lpw_t lpw;
 static tsm_hmcs_t hmcs;
@@ -34,20 +36,13 @@ typedef struct member {
     int is_low;
 } member_t;
 
-static tsm_clh_node_t *new_clh_node(void)
-{
-    tsm_clh_node_t *node = malloc(sizeof(*node));
-
-    memset(node, 0xa5, sizeof(*node));
-    return node;
-}
-
 static void *begin(int id)
 {
     member_t *member = malloc(sizeof(*member));
 
     *member = (member_t) {.hmcs = TSM_HMCS_NODE_INITIALIZER,.is_low = id % 2 };
-    tsm_clh_context_init(&member->clh, new_clh_node());
+    if (tsm_clh_context_init(&member->clh, &clh_pool) != 0)
+        abort();
     tsm_hyblock_node_init(&member->hyblock);
     return member;
 }
@@ -56,7 +51,7 @@ static void end(void *thread)
 {
     member_t *member = thread;
 
-    free(tsm_clh_context_end(&member->clh));
+    tsm_clh_context_end(&member->clh);
     free(member);
 }
 
@@ -140,8 +135,9 @@ static int set_up(void **state)
     tsm_gate_init(&high);
     tsm_ticket_init(&ticket);
     tsm_mcs_init(&mcs);
-    tsm_clh_init(&clh, new_clh_node());
-    tsm_clh_lpw_init(&lpw, new_clh_node(), new_clh_node());
+    assert_int_equal(tsm_clh_pool_init(&clh_pool, clh_nodes, UNIT_TEAM_MAX + 16), 0);
+    tsm_clh_init(&clh, &clh_pool);
+    tsm_clh_lpw_init(&lpw, &clh_pool);
     tsm_hmcs_init(&hmcs, hmcs_domain, widths, 2, 4);
     tsm_hyblock_init(&hyblock);
     return 0;
@@ -150,17 +146,14 @@ static int set_up(void **state)
 /* Nobody is left anywhere. */
 static int check_free(void **state)
 {
-    tsm_clh_node_t *node[2];
-
     (void) state;
     assert_int_equal(tsm_gate_queued(&gate), 0);
     assert_int_equal(tsm_gate_queued(&high), 0);
     assert_int_equal(tsm_load(&gate.waiting, TSM_ACQUIRE), 0);
     assert_int_equal(tsm_load(&high.waiting, TSM_ACQUIRE), 0);
-    free(tsm_clh_destroy(&clh));
-    tsm_clh_lpw_destroy(&lpw, &node[0], &node[1]);
-    free(node[0]);
-    free(node[1]);
+    tsm_clh_destroy(&clh);
+    tsm_clh_lpw_destroy(&lpw);
+    tsm_clh_pool_destroy(&clh_pool);
     return 0;
 }
 

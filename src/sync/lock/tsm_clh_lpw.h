@@ -28,15 +28,15 @@
  *  - A node's `next` is never set back to NULL. A reused node then claims a waiter that is not
  *    there, its release leaves the filter taken, and low threads wait until some high thread comes
  *    and leaves again. Here there is no `next`: the holder asks whether the tail of the high queue
- *    is still its own node, which is exact and cannot be left over from an earlier use.
+ *    is still its own ticket, which is exact and cannot be left over from an earlier use.
  *  - The queue tails are declared as nodes, not as pointers to nodes; the releases take the node by
  *    value but use it as a pointer to it, and some take the lock by value. A queue needs a first
- *    node to begin with. Here: tsm_clh.h, with contexts that carry the node exchange.
+ *    node to begin with. Here: tsm_clh.h, whose contexts keep their nodes.
  *  - The flag is set under one name (straight) and tested under another (go_straight).
  *  - The filter is named without its lock in the acquires.
- *  - No memory order is given. Publishing a node must be a release and finding it an acquire, or a
- *    successor may read the status of an earlier use (tsm_clh.h); go_straight must be reset before
- *    the filter and the queue are released, as here.
+ *  - No memory order is given. With a flag for a status, publishing a node must be a release and
+ *    finding it an acquire, or a successor may read the status of an earlier use; tsm_clh.h counts
+ *    instead. go_straight must be reset before the filter and the queue are released, as here.
  *
  * Threads:    as tsm_clh.h; one context serves both priorities, one at a time. A thread at the
  *             filter polls and yields; all others can park.
@@ -60,24 +60,21 @@ typedef struct tsm_clh_lpw {
     int go_straight;                    /* beside `serving`, which only holders write, too */
 } tsm_clh_lpw_t;
 
-/* Make a free lock. high, low: any memory, the lock's until tsm_clh_lpw_destroy. One thread, before
- * any use. */
-static inline void tsm_clh_lpw_init(tsm_clh_lpw_t *lock, tsm_clh_node_t *high, tsm_clh_node_t *low)
+/* Make a free lock for the contexts of a pool. One thread, before any use. */
+static inline void tsm_clh_lpw_init(tsm_clh_lpw_t *lock, tsm_clh_pool_t *pool)
 {
-    assert(high != low);
-    tsm_clh_init(&lock->high, high);
-    tsm_clh_init(&lock->low, low);
+    tsm_clh_init(&lock->high, pool);
+    tsm_clh_init(&lock->low, pool);
     tsm_ticket_init(&lock->filter);
     lock->go_straight = 0;
 }
 
-/* End of use; the lock must be free. Stores the two nodes that it has now, the caller's again. One
- * thread, after all others are done. */
-static inline void tsm_clh_lpw_destroy(tsm_clh_lpw_t *lock, tsm_clh_node_t **high,
-                                       tsm_clh_node_t **low)
+/* End of use; the lock must be free. One thread, after all others are done, while the pool is
+ * there. */
+static inline void tsm_clh_lpw_destroy(tsm_clh_lpw_t *lock)
 {
-    *high = tsm_clh_destroy(&lock->high);
-    *low = tsm_clh_destroy(&lock->low);
+    tsm_clh_destroy(&lock->high);
+    tsm_clh_destroy(&lock->low);
 }
 
 /* Blocks until the lock is ours, with high priority; end with tsm_clh_lpw_release. */

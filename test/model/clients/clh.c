@@ -3,37 +3,46 @@
  *     See COPYRIGHT in top-level directory
  */
 
-/* CLH lock: two threads acquire, one tries. Each gives back the node that its context has at the
- * end and overwrites it, while the others go on. */
+/* CLH lock: two threads acquire, one tries. Contexts come and go, so that nodes change hands while
+ * others still wait on them. With CLH_LOOK releases only look whether somebody sleeps, else they
+ * exchange (tsm_asym.h). */
 
 #include "client.h"
 #include "lock/tsm_clh.h"
 
+#ifndef CLH_LOOK
+#define CLH_LOOK 0
+#endif
+
+static tsm_clh_pool_t pool;
+static tsm_clh_node_t nodes[TSM_CLH_NODES(3)];
 static tsm_clh_t lock;
-static tsm_clh_node_t node[4];
 static int won;
 
-static void begin(tsm_clh_context_t *context, void *arg)
+static void begin(tsm_clh_context_t *context)
 {
-    tsm_clh_context_init(context, &node[(intptr_t) arg]);
-}
+    int rc = tsm_clh_context_init(context, &pool);
 
-static void end(tsm_clh_context_t *context)
-{
-    client_scribble(tsm_clh_context_end(context));
+    assert(rc == 0);
+    (void) rc;
 }
 
 static void *acquires(void *arg)
 {
     tsm_clh_context_t context;
 
-    begin(&context, arg);
-    for (int i = 0; i < 2; i++) {
+    (void) arg;
+    begin(&context);
+    for (int i = 0; i < 3; i++) {
         tsm_clh_acquire(&lock, &context);
         client_critical();
         tsm_clh_release(&lock, &context);
+        if (i == 1) {
+            tsm_clh_context_end(&context);
+            begin(&context);
+        }
     }
-    end(&context);
+    tsm_clh_context_end(&context);
     return NULL;
 }
 
@@ -41,23 +50,31 @@ static void *tries(void *arg)
 {
     tsm_clh_context_t context;
 
-    begin(&context, arg);
-    for (int i = 0; i < 2; i++) {
+    (void) arg;
+    for (int i = 0; i < 3; i++) {
+        begin(&context);
         if (tsm_clh_try(&lock, &context)) {
             client_critical();
             won++;
             tsm_clh_release(&lock, &context);
         }
+        tsm_clh_context_end(&context);
     }
-    end(&context);
     return NULL;
 }
 
 int main(void)
 {
-    tsm_clh_init(&lock, &node[3]);
+    int rc = tsm_clh_pool_init_(&pool, nodes, 3, CLH_LOOK);
+
+    assert(rc == 0);
+    (void) rc;
+    tsm_clh_init(&lock, &pool);
     client_team(3, (void *(*const[])(void *)) { acquires, acquires, tries });
-    assert(client_count == 4 + won);
-    client_scribble(tsm_clh_destroy(&lock));
+    assert(client_count == 6 + won);
+    tsm_clh_destroy(&lock);
+    client_scribble(&lock);
+    tsm_clh_pool_destroy(&pool);
+    client_scribble(&nodes);
     return 0;
 }

@@ -9,30 +9,30 @@
 #include "lock/tsm_clh_lpw.h"
 
 static tsm_clh_lpw_t lock;
-static tsm_clh_node_t node[5];
+static tsm_clh_pool_t pool;
+static tsm_clh_node_t nodes[TSM_CLH_NODES(3)];
 static int won;
 
-static void begin(tsm_clh_context_t *context, void *arg)
+static void begin(tsm_clh_context_t *context)
 {
-    tsm_clh_context_init(context, &node[(intptr_t) arg]);
-}
+    int rc = tsm_clh_context_init(context, &pool);
 
-static void end(tsm_clh_context_t *context)
-{
-    client_scribble(tsm_clh_context_end(context));
+    assert(rc == 0);
+    (void) rc;
 }
 
 static void *high(void *arg)
 {
     tsm_clh_context_t context;
 
-    begin(&context, arg);
+    (void) arg;
+    begin(&context);
     for (int i = 0; i < 2; i++) {
         tsm_clh_lpw_acquire(&lock, &context);
         client_critical();
         tsm_clh_lpw_release(&lock, &context);
     }
-    end(&context);
+    tsm_clh_context_end(&context);
     return NULL;
 }
 
@@ -40,7 +40,8 @@ static void *high_tries(void *arg)
 {
     tsm_clh_context_t context;
 
-    begin(&context, arg);
+    (void) arg;
+    begin(&context);
     if (tsm_clh_lpw_try(&lock, &context)) {
         client_critical();
         won++;
@@ -49,7 +50,7 @@ static void *high_tries(void *arg)
     tsm_clh_lpw_acquire(&lock, &context);
     client_critical();
     tsm_clh_lpw_release(&lock, &context);
-    end(&context);
+    tsm_clh_context_end(&context);
     return NULL;
 }
 
@@ -57,7 +58,8 @@ static void *low(void *arg)
 {
     tsm_clh_context_t context;
 
-    begin(&context, arg);
+    (void) arg;
+    begin(&context);
     if (tsm_clh_lpw_try_low(&lock, &context)) {
         client_critical();
         won++;
@@ -66,19 +68,22 @@ static void *low(void *arg)
     tsm_clh_lpw_acquire_low(&lock, &context);
     client_critical();
     tsm_clh_lpw_release_low(&lock, &context);
-    end(&context);
+    tsm_clh_context_end(&context);
     return NULL;
 }
 
 int main(void)
 {
-    tsm_clh_node_t *one, *other;
+    int rc = tsm_clh_pool_init(&pool, nodes, 3);
 
-    tsm_clh_lpw_init(&lock, &node[3], &node[4]);
+    assert(rc == 0);
+    (void) rc;
+    tsm_clh_lpw_init(&lock, &pool);
     client_team(3, (void *(*const[])(void *)) { high, high_tries, low });
     assert(client_count == 4 + won);
-    tsm_clh_lpw_destroy(&lock, &one, &other);
-    client_scribble(one);
-    client_scribble(other);
+    tsm_clh_lpw_destroy(&lock);
+    client_scribble(&lock);
+    tsm_clh_pool_destroy(&pool);
+    client_scribble(&nodes);
     return 0;
 }

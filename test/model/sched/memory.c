@@ -517,28 +517,46 @@ uint64_t memory_cas(volatile void *p, unsigned size, uint64_t expected, uint64_t
     return old;
 }
 
+static void seq_cst_fence(thread_t *self)
+{
+    memory_t *m = model->memory;
+
+    /* a little stronger than RC11: orders the seq_cst accesses of other locations, too */
+    view_join(&self->now, &m->fence);
+    view_join(&self->now, &m->ordered);
+    view_join(&m->fence, &self->now);
+    view_join(&m->ordered, &self->now);
+    memset(m->fence.clock, 0, sizeof(m->fence.clock));
+    memset(m->ordered.clock, 0, sizeof(m->ordered.clock));
+}
+
 void memory_fence(int order)
 {
     thread_t *self = model->self;
-    memory_t *m = model->memory;
 
     model_step();
     if (acquires(order))
         view_join(&self->now, &self->pending);
     order_loads(order);
-    if (order == memory_order_seq_cst) {
-        /* a little stronger than RC11: orders the seq_cst accesses of other locations, too */
-        view_join(&self->now, &m->fence);
-        view_join(&self->now, &m->ordered);
-        view_join(&m->fence, &self->now);
-        view_join(&m->ordered, &self->now);
-        memset(m->fence.clock, 0, sizeof(m->fence.clock));
-        memset(m->ordered.clock, 0, sizeof(m->ordered.clock));
-    }
+    if (order == memory_order_seq_cst)
+        seq_cst_fence(self);
     if (releases(order)) {
         view_join(&self->fenced, &self->now);
         next_epoch();
     }
+}
+
+/* Nobody acquires or releases by it: the compiler knows nothing of the fences of the others. */
+void memory_heavy_fence(void)
+{
+    model_step();
+    seq_cst_fence(model->self);
+    for (int i = 0; i < model->threads; i++) {
+        model_step();
+        seq_cst_fence(&model->thread[i]);
+    }
+    model_step();
+    seq_cst_fence(model->self);
 }
 
 /* ---- what the kernel reads ---- */

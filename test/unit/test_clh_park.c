@@ -1,0 +1,308 @@
+/*
+ * Copyright (C) by the MPICH-TSM developers
+ *     See COPYRIGHT in top-level directory
+ */
+
+/* Sleeping in the CLH lock, with both kinds of release: by a look at `parked` behind the light half
+ * of tsm_asym.h, and by an exchange. Waiters sleep at once. A wake-up that is lost is a hang, which
+ * the limit of the Makefile ends. */
+
+#include "unit.h"
+#include "unit_perturb.h"
+
+#include <sched.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define TSM_WAIT_PARK ((tsm_wait_policy_t) {0, 0, 1})
+#include "lock/tsm_clh.h"
+
+#define THREADS 16              /* in the largest team */
+#define CONTEXTS (2 * THREADS)
+#define LOCKS 3
+
+typedef struct guarded {
+    tsm_clh_t lock;
+    char pad[TSM_CACHELINE];
+    long first, second;         /* equal but inside the lock */
+} guarded_t;
+
+static tsm_clh_pool_t pool;
+static tsm_clh_node_t nodes[TSM_CLH_NODES(CONTEXTS)];
+static guarded_t guarded[LOCKS];
+static TSM_ATOMIC(int) broken;
+
+static const int by_look = 1, by_exchange = 0;
+
+static void begin(tsm_clh_context_t *context)
+{
+    if (tsm_clh_context_init(context, &pool) != 0)
+        abort();
+}
+
+static void make(int look)
+{
+    memset(nodes, 0xa5, sizeof(nodes));
+    if (tsm_clh_pool_init_(&pool, nodes, CONTEXTS, look) != 0)
+        abort();
+    memset(guarded, 0, sizeof(guarded));
+    for (int i = 0; i < LOCKS; i++)
+        tsm_clh_init(&guarded[i].lock, &pool);
+    tsm_store(&broken, 0, TSM_RELAXED);
+}
+
+static int set_up(void **state)
+{
+    int look = **(const int **) state;
+
+    unit_perturb_one_in = 0;
+    /* not tsm_asym_register(), which says no to ThreadSanitizer */
+    if (look && !tsm_asym_call_(TSM_ASYM_CMD_REGISTER))
+        print_message("no membarrier here: waiters yield instead of sleeping\n");
+    make(look);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void) state;
+    unit_perturb_one_in = 0;
+    for (int i = 0; i < LOCKS; i++)
+        tsm_clh_destroy(&guarded[i].lock);
+    tsm_clh_pool_destroy(&pool);
+    return 0;
+}
+
+/* ---- many threads, short sections ---- */
+
+typedef struct storm {
+    long rounds;
+    int locks;
+    int hop;                    /* a new context now and then */
+} storm_t;
+
+static void pass(guarded_t *g, tsm_clh_context_t *context, int by_try)
+{
+    if (!by_try)
+        tsm_clh_acquire(&g->lock, context);
+    else if (!tsm_clh_try(&g->lock, context))
+        return;
+    if (g->first != g->second)
+        tsm_fetch_add(&broken, 1, TSM_RELAXED);
+    g->first++;
+    g->second++;
+    tsm_clh_release(&g->lock, context);
+}
+
+static void storm_body(int id, void *arg)
+{
+    const storm_t *storm = arg;
+    tsm_clh_context_t context;
+
+    begin(&context);
+    for (long i = 0; i < storm->rounds; i++) {
+        pass(&guarded[(i + id) % storm->locks], &context, 0);
+        /* only sometimes behind the others again at once, to them the next ticket of our node */
+        if ((i + id) % 5 == 0)
+            pass(&guarded[i % storm->locks], &context, 1);
+        if (storm->hop && i % 7 == id % 7) {
+            tsm_clh_context_end(&context);
+            begin(&context);
+        }
+    }
+    tsm_clh_context_end(&context);
+}
+
+static void run_storm(int threads, storm_t storm)
+{
+    long least = 0;
+
+    unit_team(threads, storm_body, &storm);
+    assert_int_equal(tsm_load(&broken, TSM_RELAXED), 0);
+    for (int i = 0; i < LOCKS; i++) {
+        assert_int_equal(guarded[i].first, guarded[i].second);
+        least += guarded[i].first;
+    }
+    assert_true(least >= threads * storm.rounds);
+}
+
+static void test_storm(void **state)
+{
+    (void) state;
+    run_storm(THREADS, (storm_t) { unit_scaled(4000), 1, 0 });
+    run_storm(3, (storm_t) { unit_scaled(20000), 1, 0 });
+}
+
+static void test_storm_of_locks(void **state)
+{
+    (void) state;
+    run_storm(THREADS, (storm_t) { unit_scaled(4000), LOCKS, 1 });
+    run_storm(4, (storm_t) { unit_scaled(10000), 2, 1 });
+}
+
+static void test_storm_perturbed(void **state)
+{
+    (void) state;
+    unit_perturb_one_in = 4;
+    run_storm(THREADS, (storm_t) { unit_scaled(800), 1, 1 });
+    unit_perturb_one_in = 9;
+    run_storm(THREADS, (storm_t) { unit_scaled(800), LOCKS, 1 });
+}
+
+static void test_storm_on_one_processor(void **state)
+{
+    cpu_set_t all, one;
+
+    (void) state;
+    sched_getaffinity(0, sizeof(all), &all);
+    CPU_ZERO(&one);
+    CPU_SET(sched_getcpu(), &one);
+    sched_setaffinity(0, sizeof(one), &one);
+    run_storm(THREADS, (storm_t) { unit_scaled(2000), LOCKS, 0 });
+    sched_setaffinity(0, sizeof(all), &all);
+}
+
+/* ---- one step after the other ---- */
+
+typedef struct waiting {
+    tsm_clh_context_t *context;
+    tsm_clh_t *lock;
+    pthread_t thread;
+} waiting_t;
+
+static void *waiting_main(void *arg)
+{
+    waiting_t *waiting = arg;
+
+    tsm_clh_acquire(waiting->lock, waiting->context);
+    tsm_clh_release(waiting->lock, waiting->context);
+    return NULL;
+}
+
+static void start_waiting(waiting_t *waiting)
+{
+    assert_int_equal(pthread_create(&waiting->thread, NULL, waiting_main, waiting), 0);
+}
+
+static void wait_for_flag(tsm_clh_node_t *node, uint64_t ticket)
+{
+    uint32_t flag = (uint32_t) (ticket / pool.step) << 1 | 1;
+
+    while (tsm_load(&node->parked, TSM_ACQUIRE) != flag)
+        sched_yield();
+    usleep(2000);               /* mostly long enough to fall asleep */
+}
+
+static void test_sleeper_is_woken(void **state)
+{
+    tsm_clh_context_t a, b;
+
+    (void) state;
+    begin(&a);
+    begin(&b);
+    for (int i = 0; i < 20; i++) {
+        waiting_t waiting = { .context = &b, .lock = &guarded[0].lock };
+        tsm_clh_acquire(&guarded[0].lock, &a);
+        start_waiting(&waiting);
+        wait_for_flag(a.node, a.ticket);
+        tsm_clh_release(&guarded[0].lock, &a);
+        assert_int_equal(pthread_join(waiting.thread, NULL), 0);
+    }
+    tsm_clh_context_end(&a);
+    tsm_clh_context_end(&b);
+}
+
+/* The waiter for an earlier ticket comes late: its flag replaces that of one who sleeps, who is
+ * woken all the same; and it does not sleep itself, neither on its own flag nor on another's. */
+static void test_late_waiter(void **state)
+{
+    tsm_clh_context_t a, b, late;
+
+    (void) state;
+    begin(&a);
+    begin(&b);
+    begin(&late);
+    for (int i = 0; i < 20; i++) {
+        waiting_t waiting = { .context = &b, .lock = &guarded[0].lock };
+        tsm_clh_acquire(&guarded[0].lock, &a);
+        uint64_t earlier = a.ticket;
+        uint32_t flag = tsm_swap(&a.node->parked, (uint32_t) (earlier / a.step) << 1 | 1,
+                                 TSM_ACQUIRE);
+        assert_int_equal(flag, 0);
+        tsm_clh_release(&guarded[0].lock, &a);          /* between the late one's W1 and W3 */
+        tsm_clh_acquire(&guarded[0].lock, &a);
+        start_waiting(&waiting);
+        wait_for_flag(a.node, a.ticket);
+        tsm_futex_(&a.node->parked, FUTEX_WAIT, (uint32_t) (earlier / a.step) << 1 | 1);
+        tsm_clh_park_(&late, a.node, earlier);          /* and once more from W1 */
+        assert_true(tsm_load(&a.node->parked, TSM_RELAXED) != 0);
+        tsm_clh_release(&guarded[0].lock, &a);
+        assert_int_equal(pthread_join(waiting.thread, NULL), 0);
+    }
+    tsm_clh_context_end(&a);
+    tsm_clh_context_end(&b);
+    tsm_clh_context_end(&late);
+}
+
+/* A flag that was left behind costs a wake-up, no more. */
+static void test_flag_left_behind(void **state)
+{
+    tsm_clh_context_t a;
+
+    (void) state;
+    begin(&a);
+    tsm_store(&a.node->parked, 12345, TSM_RELAXED);
+    tsm_clh_context_end(&a);
+    begin(&a);
+    pass(&guarded[0], &a, 0);
+    assert_int_equal(tsm_load(&a.node->parked, TSM_RELAXED), 0);
+    tsm_clh_context_end(&a);
+}
+
+/* ---- no membarrier ---- */
+
+/* Nothing has registered yet, so the kernel refuses the heavy half: waiters yield. */
+static void test_heavy_half_fails(void **state)
+{
+    (void) state;
+    assert_int_equal(tsm_asym_heavy(), 0);
+    make(1);
+    run_storm(4, (storm_t) { unit_scaled(500), 1, 0 });
+}
+
+/* The registration is inherited, and may be repeated. */
+static void test_register(void **state)
+{
+    int status, works = tsm_asym_call_(TSM_ASYM_CMD_REGISTER);
+
+    (void) state;
+    errno = 7;
+    assert_int_equal(tsm_asym_call_(TSM_ASYM_CMD_REGISTER), works);
+    assert_int_equal(tsm_asym_heavy(), works);
+    assert_int_equal(errno, 7);
+    assert_int_equal(tsm_asym_register(), works && !TSM_ASYM_CHECKED);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0)
+        _exit(tsm_asym_heavy() == works ? 0 : 1);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+}
+
+#define TEST(name_, kind_) \
+    { #name_ ", " #kind_, test_##name_, set_up, tear_down, (void *) &kind_ }
+#define TESTS(kind_) \
+    TEST(sleeper_is_woken, kind_), TEST(late_waiter, kind_), TEST(flag_left_behind, kind_), \
+    TEST(storm, kind_), TEST(storm_of_locks, kind_), TEST(storm_perturbed, kind_), \
+    TEST(storm_on_one_processor, kind_)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_heavy_half_fails),        /* the first */
+        cmocka_unit_test(test_register),
+        TESTS(by_look), TESTS(by_exchange),
+    };
+    return cmocka_run_group_tests_name("clh_park", tests, NULL, NULL);
+}
