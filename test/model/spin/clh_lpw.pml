@@ -4,12 +4,12 @@
  */
 
 /* CLH-LPW of src/sync/lock/tsm_clh_lpw.h: a CLH queue for each priority and a ticket filter.
- * Parking is left out (park.pml): a waiting thread is blocked until its predecessor's node is
- * granted. Checked: mutual exclusion; go_straight is set exactly while the filter belongs to the
- * high queue; a low thread overtakes a high thread that stands at the filter at most once, with two
- * low threads that come again and again; everybody is served when no more high threads come (spin
- * reports an invalid end state). HIGH and LOW are the numbers of threads, TRIES: they try first.
- * The BUG_ macros are mistakes that must be found. */
+ * Parking is left out (clh_park.pml): a waiting thread is blocked until the ticket that it found in
+ * the tail has been released. Checked: mutual exclusion; go_straight is set exactly while the filter
+ * belongs to the high queue; a low thread overtakes a high thread that stands at the filter at most
+ * once, with two low threads that come again and again; everybody is served when no more high
+ * threads come (spin reports an invalid end state). HIGH and LOW are the numbers of threads, TRIES:
+ * they try first. The BUG_ macros are mistakes that must be found. */
 
 #ifndef HIGH
 #define HIGH 2
@@ -22,13 +22,12 @@
 #endif
 
 #define THREADS (HIGH + LOW)
-#define NODES   (THREADS + 2)
-#define FREE    16                  /* the bit in a tail */
-#define NO_NODE 31
+#define STEP    (THREADS + 1)       /* a ticket is sequence number times STEP plus node */
+#define NODE(t) (t % STEP)
 
 /* queue 0: high, 1: low */
 byte tail[2];
-bool granted[NODES];                /* status of a node */
+byte released[STEP];                /* ticket of a node */
 byte next_ticket, serving;
 bool go_straight;
 
@@ -39,12 +38,10 @@ bool low_straight;                  /* BUG_LOW_STRAIGHT: low threads pass the fi
 
 inline clh_acquire(q)
 {
-    granted[node] = false;
-    d_step { pred = tail[q]; tail[q] = node }
-    if
-    :: pred >= FREE -> pred = pred - FREE
-    :: else -> granted[pred]
-    fi
+    mine = mine + STEP;
+    d_step { pred = tail[q]; tail[q] = mine }
+    released[NODE(pred)] >= pred;
+    pred = 0
 }
 
 /* try: goes on at `failed` if not free */
@@ -52,39 +49,21 @@ inline clh_try(q)
 {
     pred = tail[q];
     if
-    :: pred < FREE -> goto failed
+    :: released[NODE(pred)] < pred -> goto failed
     :: else
     fi;
-    granted[node] = false;
     atomic {
         if
-        :: tail[q] == pred -> tail[q] = node
+        :: tail[q] == pred -> mine = mine + STEP; tail[q] = mine
         :: else -> goto failed
         fi
     }
-    pred = pred - FREE
+    pred = 0
 }
 
-inline clh_release(q)
+inline clh_release()
 {
-    old = node;
-    node = pred;
-    pred = 0;
-    last = (tail[q] == old);
-    if
-    :: last ->
-        atomic {
-            if
-            :: tail[q] == old -> tail[q] = old + FREE; last = true
-            :: else -> last = false
-            fi
-        }
-    :: else
-    fi;
-    if
-    :: !last -> granted[old] = true
-    :: else
-    fi
+    released[NODE(mine)] = mine
 }
 
 inline ticket_acquire(is_high)
@@ -132,7 +111,7 @@ inline critical()
 
 proctype high(byte number)
 {
-    byte node = number, pred, old, ticket, round;
+    byte mine = number, pred, ticket, round;
     bool last, taken;
 
     do
@@ -143,7 +122,7 @@ proctype high(byte number)
         ticket_try();
         if
         :: taken -> go_straight = true; goto held
-        :: else -> clh_release(0)
+        :: else -> clh_release()
         fi;
 failed:
 #endif
@@ -161,7 +140,7 @@ held:
         :: last = false
         fi;
 #else
-        last = (tail[0] == node);
+        last = (tail[0] == mine);
 #endif
         if
         :: last ->
@@ -175,14 +154,14 @@ held:
 #endif
         :: else
         fi;
-        clh_release(0);
+        clh_release();
         round++
     od
 }
 
 proctype low(byte number)
 {
-    byte node = number, pred, old, ticket, round;
+    byte mine = number, pred, ticket, round;
     bool last, taken;
 
     do
@@ -193,7 +172,7 @@ proctype low(byte number)
         ticket_try();
         if
         :: taken -> goto held
-        :: else -> clh_release(1)
+        :: else -> clh_release()
         fi;
 failed:
 #endif
@@ -213,13 +192,13 @@ held:
         assert(!go_straight);
 #ifdef BUG_LOW_STRAIGHT
         if
-        :: tail[1] == node -> serving++
+        :: tail[1] == mine -> serving++
         :: else -> low_straight = true
         fi;
 #else
         serving++;
 #endif
-        clh_release(1);
+        clh_release();
         round++
     od
 }
@@ -228,12 +207,13 @@ init {
     byte i;
 
     atomic {
-        tail[0] = THREADS + FREE;
-        tail[1] = THREADS + 1 + FREE;
-        for (i : 0 .. HIGH - 1) {
+        for (i : 1 .. THREADS) {
+            released[i] = i
+        }
+        for (i : 1 .. HIGH) {
             run high(i)
         }
-        for (i : HIGH .. THREADS - 1) {
+        for (i : HIGH + 1 .. THREADS) {
             run low(i)
         }
     }
