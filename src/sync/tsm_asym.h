@@ -17,19 +17,19 @@
  *                 often:  store x; tsm_asym_light(); load y
  *                 seldom: write y; tsm_asym_heavy() returned 1; load x
  *             at least one of the loads finds what the other side has written, or something later.
- *             For let P be the point that the often-side passes during the call. Is P behind the
+ *             For let P be the point that the often-side passes during the call. If P is behind the
  *             store of x, then x is visible before the call returns. Else P is before the load of
  *             y, and y was written before the call. The light half only keeps the compiler from
  *             moving the load before the store; P does the rest, wherever it falls.
  * Progress:   light: wait-free, nothing. Heavy: one system call, which interrupts the processors on
- *             which threads of this process run; the kernel does not let it wait for a thread.
+ *             which threads of this process run, but waits for none of the threads.
  *             Register: one system call, some milliseconds in a process that has threads already.
- * Fallback:   where tsm_asym_register() returns 0, because the kernel or a filter says no, elsewhere
- *             than on Linux, and in builds for ThreadSanitizer and test/model, there are no
- *             halves: both sides then need a read-modify-write of y, with release on the often and
- *             acquire on the seldom side, which is right by C11 alone. A user must have both forms
- *             and choose by a word that it reads anyway. tsm_asym_heavy() may fail all the same, if
- *             a filter came later, and then orders nothing: the user must not rely on it.
+ * Fallback:   tsm_asym_register() returns 0 where the kernel or a filter says no, elsewhere than on
+ *             Linux, and in builds for ThreadSanitizer and test/model. Then there are no halves, and
+ *             both sides need a read-modify-write of y, with release on the often and acquire on
+ *             the seldom side, which is right by C11 alone. A user must have both forms and choose
+ *             by a word that it reads anyway. tsm_asym_heavy() may fail all the same, if a filter
+ *             came later; it orders nothing then, and the user must look at its result.
  *
  * No other file of src/sync has a stand-alone fence, because ThreadSanitizer does not see one. Here
  * that is sound as far as no data travel along this fence: both sides access x and y by atomics,

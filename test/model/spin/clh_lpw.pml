@@ -5,7 +5,7 @@
 
 /* CLH-LPW of src/sync/lock/tsm_clh_lpw.h: a CLH queue for each priority and a ticket filter.
  * Parking is left out (clh_park.pml): a waiting thread is blocked until the ticket that it found in
- * the tail has been released. Checked: mutual exclusion; go_straight is set exactly while the filter
+ * the tail is released. Checked: mutual exclusion; go_straight is set exactly while the filter
  * belongs to the high queue; a low thread overtakes a high thread that stands at the filter at most
  * once, with two low threads that come again and again; everybody is served when no more high
  * threads come (spin reports an invalid end state). HIGH and LOW are the numbers of threads, TRIES:
