@@ -25,7 +25,7 @@
  *             which threads of this process run, but waits for none of the threads.
  *             Register: one system call, some milliseconds in a process that has threads already.
  * Fallback:   tsm_asym_register() returns 0 where the kernel or a filter says no, elsewhere than on
- *             Linux, and in builds for ThreadSanitizer and test/model. Then there are no halves, and
+ *             Linux, and in builds for ThreadSanitizer and test/model. Then there are no halves:
  *             both sides need a read-modify-write of y, with release on the often and acquire on
  *             the seldom side, which is right by C11 alone. A user must have both forms and choose
  *             by a word that it reads anyway. tsm_asym_heavy() may fail all the same, if a filter
