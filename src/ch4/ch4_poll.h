@@ -36,6 +36,26 @@ void MPIDI_tsm_poll_missed(MPIDI_tsm_thread_t * self, int vci);
 #define MPIDI_TSM_PROGRESS_COUNT(vci_) \
     MPL_atomic_relaxed_load_int(&MPIDI_VCI(vci_).progress_count)
 
+/* Messages that one poll takes from shared memory while each of them completes something. MPICH's
+ * shared memory takes one a call, so that a lock pair and a look at all that is waited for would
+ * come with each message. */
+#define MPIDI_TSM_SHM_BATCH 8
+
+/* VCI lock held. 1 in *productive if something was completed. */
+MPL_STATIC_INLINE_PREFIX int MPIDI_tsm_poll_shm(int vci, int *productive)
+{
+    int mpi_errno, before;
+    int n = 0;
+
+    do {
+        before = MPIDI_TSM_PROGRESS_COUNT(vci);
+        mpi_errno = MPIDI_SHM_progress(vci, 0);
+    } while (before != MPIDI_TSM_PROGRESS_COUNT(vci) && ++n < MPIDI_TSM_SHM_BATCH &&
+             mpi_errno == MPI_SUCCESS);
+    *productive = n > 0;
+    return mpi_errno;
+}
+
 /* Looking into shared memory is much cheaper than asking a netmod (ten times, with libfabric over
  * TCP), which would slow a stream of messages down to the speed of its polls. VCI lock held. */
 MPL_STATIC_INLINE_PREFIX int MPIDI_tsm_poll_locked(int vci, int flag)
@@ -48,9 +68,9 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_tsm_poll_locked(int vci, int flag)
     MPL_atomic_relaxed_store_int(&w->poll_wanted, 0);
 #ifndef MPIDI_CH4_DIRECT_NETMOD
     if (flag & MPIDI_PROGRESS_SHM) {
-        int count = MPIDI_TSM_PROGRESS_COUNT(vci);
-        mpi_errno = MPIDI_SHM_progress(vci, 0);
-        if (count != MPIDI_TSM_PROGRESS_COUNT(vci))
+        int productive;
+        mpi_errno = MPIDI_tsm_poll_shm(vci, &productive);
+        if (productive)
             w->shm_quiet = 0;
         if (mpi_errno != MPI_SUCCESS ||
             (++w->shm_quiet <= MPIDI_TSM_NM_TURN && ++w->nm_skipped < MPIDI_TSM_NM_TURN))
