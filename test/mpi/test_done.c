@@ -1,0 +1,141 @@
+/* Copyright (C) by the MPICH-TSM developers
+ * See COPYRIGHT in top-level directory */
+
+/* A test call that can answer makes no progress (MPICH #6629), so that it costs nothing and keeps
+ * nobody from a VCI.  Rank 0 tests requests that it knows to be complete; a synchronous send of
+ * rank 1, to a receive that rank 0 has posted, must not complete meanwhile, as only progress of
+ * rank 0 can make it.  What was done until when, the two tell each other in memory that they
+ * share, without MPI. */
+#include "mt.h"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/mman.h>
+
+#define LOOKS 1000              /* enough for an acknowledgement to arrive */
+#define LATE_TAG 1000
+
+enum { TEST, TESTALL, TESTANY, TESTSOME, KINDS };
+static const char *const name[KINDS] = { "MPI_Test", "MPI_Testall", "MPI_Testany", "MPI_Testsome" };
+
+enum { RECEIVED, SENT, TESTED, LOOKED, STEPS };
+static _Atomic int *step_of;    /* shared by the processes: the round in which a step was last done */
+
+static void share_memory(void)
+{
+    char path[] = "/tmp/mpich-tsm-test-XXXXXX";
+    size_t size = STEPS * sizeof(*step_of);
+    int fd = mt.rank == 0 ? mkstemp(path) : -1;
+    MT_OK(MPI_Bcast(path, sizeof(path), MPI_CHAR, 0, MPI_COMM_WORLD));
+    if (mt.rank == 0)
+        MT_CHECK(fd >= 0 && ftruncate(fd, (off_t) size) == 0, "%s: %s", path, strerror(errno));
+    MT_OK(MPI_Barrier(MPI_COMM_WORLD));
+    if (mt.rank == 1)
+        fd = open(path, O_RDWR);
+    step_of = fd < 0 ? MAP_FAILED : mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    MT_CHECK(step_of != MAP_FAILED, "%s: %s", path, strerror(errno));
+    close(fd);
+    MT_OK(MPI_Barrier(MPI_COMM_WORLD));
+    if (mt.rank == 0)
+        unlink(path);
+}
+
+static void done(int step, int round)
+{
+    atomic_store(&step_of[step], round);
+}
+
+static void wait_for(int step, int round)
+{
+    while (atomic_load(&step_of[step]) < round)
+        sched_yield();
+}
+
+/* Test one or two requests of r that are known to be complete; n: how many are left. */
+static int test_some(int kind, MPI_Request * r, int n)
+{
+    int flag = 0, index, count, indices[2];
+    switch (kind) {
+        case TEST:
+            MT_OK(MPI_Test(&r[n - 1], &flag, MPI_STATUS_IGNORE));
+            count = 1;
+            break;
+        case TESTALL:
+            MT_OK(MPI_Testall(2, &r[n - 2], &flag, MPI_STATUSES_IGNORE));
+            count = 2;
+            break;
+        case TESTANY:
+            MT_OK(MPI_Testany(1, &r[n - 1], &index, &flag, MPI_STATUS_IGNORE));
+            flag = flag && index == 0;
+            count = 1;
+            break;
+        default:
+            MT_OK(MPI_Testsome(2, &r[n - 2], &count, indices, MPI_STATUSES_IGNORE));
+            flag = count == 2;
+            break;
+    }
+    MT_CHECK(flag, "%s denies that a request is complete", name[kind]);
+    return n - count;
+}
+
+static void tester(int kind, int round)
+{
+    int n = (int) mt.iters * 2, flag, late, *in = mt_alloc((size_t) n * sizeof(int));
+    MPI_Request last, *r = mt_alloc((size_t) n * sizeof(*r));
+    MT_OK(MPI_Irecv(&late, 1, MPI_INT, 1, LATE_TAG, MPI_COMM_WORLD, &last));
+    for (int i = 0; i < n; i++)
+        MT_OK(MPI_Irecv(&in[i], 1, MPI_INT, 1, i, MPI_COMM_WORLD, &r[i]));
+    for (int i = 0; i < n; i++) {
+        for (flag = 0; !flag;)
+            MT_OK(MPI_Request_get_status(r[i], &flag, MPI_STATUS_IGNORE));
+        MT_CHECK(in[i] == i, "message %d is %d", i, in[i]);
+    }
+    done(RECEIVED, round);
+    wait_for(SENT, round);
+    for (int left = n; left > 0;)
+        left = test_some(kind, r, left);
+    done(TESTED, round);
+    wait_for(LOOKED, round);
+    MT_OK(MPI_Wait(&last, MPI_STATUS_IGNORE));
+    free(r);
+    free(in);
+}
+
+/* 1 if the request completes within so many looks. */
+static int look(MPI_Request * r)
+{
+    int flag = 0;
+    for (int i = 0; i < LOOKS && !flag; i++) {
+        MT_OK(MPI_Test(r, &flag, MPI_STATUS_IGNORE));
+        sched_yield();
+    }
+    return flag;
+}
+
+static void sender(int kind, int round)
+{
+    MPI_Request late;
+    for (int i = 0; i < (int) mt.iters * 2; i++)
+        MT_OK(MPI_Send(&i, 1, MPI_INT, 0, i, MPI_COMM_WORLD));
+    wait_for(RECEIVED, round);
+    MT_OK(MPI_Issend(&kind, 1, MPI_INT, 0, LATE_TAG, MPI_COMM_WORLD, &late));
+    MT_CHECK(!look(&late), "a synchronous send completes without the receiver's progress");
+    done(SENT, round);
+    wait_for(TESTED, round);
+    MT_CHECK(!look(&late), "%s makes progress although it can answer", name[kind]);
+    done(LOOKED, round);
+    MT_OK(MPI_Wait(&late, MPI_STATUS_IGNORE));
+}
+
+int main(int argc, char **argv)
+{
+    mt_init(argc, argv, 1, 50);
+    share_memory();
+    for (int kind = 0; kind < KINDS; kind++) {
+        if (mt.rank == 0)
+            tester(kind, kind + 1);
+        else if (mt.rank == 1)
+            sender(kind, kind + 1);
+    }
+    return mt_finish();
+}
