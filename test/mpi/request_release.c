@@ -3,8 +3,8 @@
 
 /* The last two references to a request dropped by two threads, its user (MPI_Request_free) and
  * whoever makes progress (MPICH #6637); and a completed request tested while all other threads
- * sit in the library (see test_done for #6629).  A double release shows as lost or wrong messages or a crash
- * of later requests, which reuse the memory. */
+ * sit in the library (see test_done for #6629).  A double release shows as lost or wrong messages
+ * or a crash of later requests, which reuse the memory. */
 #include "mt.h"
 
 #define N 16
