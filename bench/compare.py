@@ -71,6 +71,7 @@ def parse():
     p.add_argument("--build", action="store_true", help="compile them first with PREFIX/bin/mpicc")
     p.add_argument("--bench", choices=BENCHES, default="msgrate")
     p.add_argument("--mode", choices=("pairs", "fanout"), default="pairs", help="of msgrate")
+    p.add_argument("--stream", action="store_true", help="of msgrate: windows not acknowledged")
     p.add_argument("--threads", default="1,2,4", help="list of thread counts")
     p.add_argument("--bytes", type=int, help="message size (default: the program's)")
     p.add_argument("--duration", type=float, default=0.5, help="seconds for each point")
@@ -99,7 +100,8 @@ def run_once(lib, a, threads):
     if not os.access(program, os.X_OK):
         raise Bad(f"no program {program}; use --build")
     command = [lib.mpirun, "-n", "2", program, "-j", "-t", str(threads), "-d", str(a.duration)]
-    command += ["-m", a.mode] if a.bench == "msgrate" else []
+    if a.bench == "msgrate":
+        command += ["-m", a.mode] + (["-u"] if a.stream else [])
     command += ["-s", str(a.bytes)] if a.bytes else []
     with subprocess.Popen(command, env={**os.environ, **lib.env}, stdin=subprocess.DEVNULL,
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as child:

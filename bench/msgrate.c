@@ -4,7 +4,9 @@
 /* Message rate of T threads between two processes.
  *   pairs   thread i of rank 0 sends to thread i of rank 1 with tag i
  *   fanout  one thread of rank 0 sends to T threads of rank 1, tag i each
- * A window of MPI_Isend (MPI_Irecv) is completed by MPI_Waitall and acknowledged by 4 bytes.
+ * A window of MPI_Isend (MPI_Irecv) is completed by MPI_Waitall and acknowledged by 4 bytes; in a
+ * stream (-u) only the last one is, and receivers that fall behind are sent more than they have
+ * posted.
  * The sender's clock ends a point: the first byte of a window's last message says "stop", so
  * the two processes need not agree on the time. */
 #include "bench_common.h"
@@ -14,7 +16,7 @@ enum { PAIRS, FANOUT };
 #define WARM_UP_WINDOWS 16
 
 typedef struct {
-    int bytes, window, mode, json;
+    int bytes, window, mode, stream, json;
     double duration;
     long count;                 /* messages per receiving thread; 0: measure by duration */
     bench_points_t points;
@@ -43,7 +45,7 @@ static void send_window(worker_t * w, int stop)
             MPI_Isend(b, opt.bytes, MPI_CHAR, 1, w->id + p, MPI_COMM_WORLD, &w->req[n++]);
     }
     MPI_Waitall(n, w->req, MPI_STATUSES_IGNORE);
-    for (int p = 0; p < w->npeers; p++) {
+    for (int p = 0; p < w->npeers && (stop || !opt.stream); p++) {
         int ack;
         MPI_Recv(&ack, 1, MPI_INT, 1, ACK_TAG(w->id + p), MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     }
@@ -51,13 +53,16 @@ static void send_window(worker_t * w, int stop)
 
 static int recv_window(worker_t * w)
 {
+    const char *last = w->buf + (size_t) (opt.window - 1) * opt.bytes;
     int ack = 0;
+
     for (int i = 0; i < opt.window; i++)
         MPI_Irecv(w->buf + (size_t) i * opt.bytes, opt.bytes, MPI_CHAR, 0, w->id,
                   MPI_COMM_WORLD, &w->req[i]);
     MPI_Waitall(opt.window, w->req, MPI_STATUSES_IGNORE);
-    MPI_Send(&ack, 1, MPI_INT, 0, ACK_TAG(w->id), MPI_COMM_WORLD);
-    return w->buf[(size_t) (opt.window - 1) * opt.bytes];
+    if (*last || !opt.stream)
+        MPI_Send(&ack, 1, MPI_INT, 0, ACK_TAG(w->id), MPI_COMM_WORLD);
+    return *last;
 }
 
 static void *sender(void *arg)
@@ -108,9 +113,9 @@ static void report(int threads, const worker_t * w, int nsenders)
     double seconds = end - start_time, rate = (double) messages / seconds;
     if (opt.json)
         printf("{\"bench\": \"msgrate\", \"mode\": \"%s\", \"threads\": %d, \"bytes\": %d, "
-               "\"window\": %d, \"messages\": %ld, \"seconds\": %.6f, \"value\": %.6g, "
-               "\"unit\": \"million messages/s\"}\n", opt.mode == PAIRS ? "pairs" : "fanout",
-               threads, opt.bytes, opt.window, messages, seconds, rate * 1e-6);
+               "\"window\": %d, \"stream\": %d, \"messages\": %ld, \"seconds\": %.6f, "
+               "\"value\": %.6g, \"unit\": \"million messages/s\"}\n", opt.mode == PAIRS ? "pairs" : "fanout",
+               threads, opt.bytes, opt.window, opt.stream, messages, seconds, rate * 1e-6);
     else
         printf("%8d %12.4f\n", threads, rate * 1e-6);
     fflush(stdout);
@@ -159,7 +164,7 @@ static void parse(int argc, char **argv)
     opt = (options_t) {.bytes = 64,.window = 64,.mode = PAIRS,.duration = 0.5 };
     bench_thread_list("-t", "1,2,4,8,16", &opt.points);
     opterr = 0;
-    while ((c = getopt(argc, argv, "s:w:t:m:d:n:j")) != -1) {
+    while ((c = getopt(argc, argv, "s:w:t:m:d:n:uj")) != -1) {
         switch (c) {
             case 's': opt.bytes = (int) bench_int("-s", optarg, 1, 1 << 26); break;
             case 'w': opt.window = (int) bench_int("-w", optarg, 1, 1 << 16); break;
@@ -167,6 +172,7 @@ static void parse(int argc, char **argv)
             case 'm': opt.mode = parse_mode(optarg); break;
             case 'd': opt.duration = bench_seconds("-d", optarg); break;
             case 'n': opt.count = bench_int("-n", optarg, 1, 1L << 40); break;
+            case 'u': opt.stream = 1; break;
             case 'j': opt.json = 1; break;
             default: optind = argc + 1; break;
         }
@@ -175,7 +181,7 @@ static void parse(int argc, char **argv)
     }
     if (optind != argc)
         bench_usage_error("usage: msgrate [-m pairs|fanout] [-s bytes] [-w window] "
-                          "[-t 1,2,..] [-d seconds | -n messages per thread] [-j]");
+                          "[-t 1,2,..] [-d seconds | -n messages per thread] [-u] [-j]");
 }
 
 int main(int argc, char **argv)
@@ -183,8 +189,9 @@ int main(int argc, char **argv)
     rank = bench_init(&argc, &argv);
     parse(argc, argv);
     if (rank == 0 && !opt.json)
-        printf("# %s, %d bytes, window %d\n# threads  million messages/s\n",
-               opt.mode == PAIRS ? "pairs" : "fanout", opt.bytes, opt.window);
+        printf("# %s, %d bytes, window %d%s\n# threads  million messages/s\n",
+               opt.mode == PAIRS ? "pairs" : "fanout", opt.bytes, opt.window,
+               opt.stream ? ", not acknowledged" : "");
     for (int i = 0; i < opt.points.n; i++)
         run_point(opt.points.threads[i]);
     MPI_Finalize();

@@ -28,6 +28,7 @@
 void MPIDI_tsm_skip_more(MPIDI_tsm_thread_t * self, int vci);
 void MPIDI_tsm_test_yield(MPIDI_tsm_thread_t * self);
 void MPIDI_tsm_poll_missed(MPIDI_tsm_thread_t * self, int vci);
+void MPIDI_tsm_let_receivers_run(MPIDI_tsm_thread_t * self);
 
 /* While shared memory brings something, the netmod has every so many turns; when it has brought
  * nothing for as many, the netmod has each. */
@@ -36,22 +37,31 @@ void MPIDI_tsm_poll_missed(MPIDI_tsm_thread_t * self, int vci);
 #define MPIDI_TSM_PROGRESS_COUNT(vci_) \
     MPL_atomic_relaxed_load_int(&MPIDI_VCI(vci_).progress_count)
 
-/* Messages that one poll takes from shared memory while each of them completes something. MPICH's
- * shared memory takes one a call, so that a lock pair and a look at all that is waited for would
- * come with each message. */
+/* Messages of active messages (those from shared memory) that came before their receives. */
+#define MPIDI_TSM_UNEXPECTED(vci_) MPIDI_global.per_vci[vci_].unexp_table.seq
+
+/* Unexpected messages that a thread takes in before it offers its processor to the threads that they
+ * are for. See MPIDI_tsm_let_receivers_run. */
+#define MPIDI_TSM_UNEXPECTED_TURN 16
+
+/* Messages that one poll takes from shared memory while each of them completes something or is an
+ * unexpected one. MPICH's shared memory takes one a call, so that a lock pair and a look at all that
+ * is waited for would come with each message. */
 #define MPIDI_TSM_SHM_BATCH 8
 
-/* VCI lock held. 1 in *productive if something was completed. */
+/* VCI lock held. 1 in *productive if a message came. */
 MPL_STATIC_INLINE_PREFIX int MPIDI_tsm_poll_shm(int vci, int *productive)
 {
     int mpi_errno, before;
+    uint64_t unexpected;
     int n = 0;
 
     do {
         before = MPIDI_TSM_PROGRESS_COUNT(vci);
+        unexpected = MPIDI_TSM_UNEXPECTED(vci);
         mpi_errno = MPIDI_SHM_progress(vci, 0);
-    } while (before != MPIDI_TSM_PROGRESS_COUNT(vci) && ++n < MPIDI_TSM_SHM_BATCH &&
-             mpi_errno == MPI_SUCCESS);
+    } while ((before != MPIDI_TSM_PROGRESS_COUNT(vci) || unexpected != MPIDI_TSM_UNEXPECTED(vci)) &&
+             ++n < MPIDI_TSM_SHM_BATCH && mpi_errno == MPI_SUCCESS);
     *productive = n > 0;
     return mpi_errno;
 }
@@ -108,6 +118,7 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_tsm_poll(int vci, int flag, int wait)
         return MPI_SUCCESS;
     }
     int count = MPIDI_TSM_PROGRESS_COUNT(vci);
+    uint64_t unexpected = MPIDI_TSM_UNEXPECTED(vci);
     if (unlikely(MPIDU_vci_cs_has_work(m)))
         MPIDI_tsm_drain(m->workq);
     mpi_errno = MPIDI_tsm_poll_locked(vci, flag);
@@ -116,9 +127,13 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_tsm_poll(int vci, int flag, int wait)
         m->workq->poll_error = MPI_SUCCESS;
     }
     int productive = count != MPIDI_TSM_PROGRESS_COUNT(vci);
+    unexpected = MPIDI_TSM_UNEXPECTED(vci) - unexpected;
     MPIDU_vci_cs_exit(m);
     if (self) {
         self->watch[vci].skip_max = 0;
+        self->unexpected += (unsigned) unexpected;
+        if (unlikely(self->unexpected >= MPIDI_TSM_UNEXPECTED_TURN))
+            MPIDI_tsm_let_receivers_run(self);
         if (productive)
             self->idle = 0;
         else if (!wait)

@@ -229,6 +229,16 @@ void MPIDI_tsm_pause_server(MPIDI_tsm_thread_t * self)
                   MPIDI_tsm_should_yield(self));
 }
 
+/* The caller's polls have taken in messages whose receives are not posted yet. The threads that will
+ * post them may be waiting for this processor; unless they get it, the caller goes on for the rest of
+ * its time slice and takes in thousands, each with a request and a buffer of its own. */
+void MPIDI_tsm_let_receivers_run(MPIDI_tsm_thread_t * self)
+{
+    self->unexpected = 0;
+    if (!MPIDI_tsm_held && MPIDI_tsm_oversubscribed())
+        sched_yield();
+}
+
 /* A nonblocking call found the lock busy: the next ones leave it alone, twice as many each time. */
 void MPIDI_tsm_skip_more(MPIDI_tsm_thread_t * self, int vci)
 {
