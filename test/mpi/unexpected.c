@@ -1,0 +1,102 @@
+/* Copyright (C) by the MPICH-TSM developers
+ * See COPYRIGHT in top-level directory */
+
+/* Messages that come before their receives. With more threads than processors, a thread that takes
+ * them in while it waits for something else must let those run who will post the receives; else a
+ * sender that nothing holds back fills the memory. Here one thread takes in all of them, and it is
+ * counted how often the library offers its processor meanwhile. Then they are received, in order. */
+#define _GNU_SOURCE             /* processor sets */
+#include "mt.h"
+
+#include <sched.h>
+#include <sys/syscall.h>
+
+#define EARLY 1
+#define LAST 2
+#define MESSAGES_PER_YIELD 50   /* at most; a library that yields only when nothing comes, or not at
+                                 * all, is far above */
+
+static _Thread_local long yields;
+static pthread_barrier_t all_known, done;
+
+/* In place of the C library's, for libmpi as well. */
+int sched_yield(void)
+{
+    yields++;
+    return (int) syscall(SYS_sched_yield);
+}
+
+static void send_all(void)
+{
+    for (long i = 0; i < mt.iters; i++)
+        MT_OK(MPI_Send(&i, 1, MPI_LONG, 1, EARLY, MPI_COMM_WORLD));
+    MT_OK(MPI_Send(NULL, 0, MPI_LONG, 1, LAST, MPI_COMM_WORLD));
+}
+
+static void take_in(void)
+{
+    long before = yields;
+    MT_OK(MPI_Recv(NULL, 0, MPI_LONG, 0, LAST, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    long n = yields - before;
+    MT_CHECK(n >= mt.iters / MESSAGES_PER_YIELD, "%ld messages taken in, processor offered %ld times",
+             mt.iters, n);
+}
+
+static void receive_all(void)
+{
+    for (long i = 0, got; i < mt.iters; i++) {
+        MT_OK(MPI_Recv(&got, 1, MPI_LONG, 0, EARLY, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+        MT_CHECK(got == i, "message %ld in place of %ld", got, i);
+    }
+}
+
+/* All threads call MPI once, so that the library knows of them; all but the first then wait outside
+ * of it. */
+static void *receiver(void *arg)
+{
+    const mt_thread_t *t = arg;
+    int flag;
+
+    MT_OK(MPI_Iprobe(MPI_ANY_SOURCE, LAST + 1, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE));
+    pthread_barrier_wait(&all_known);
+    if (t->id == 0) {
+        MT_OK(MPI_Send(NULL, 0, MPI_LONG, 0, LAST, MPI_COMM_WORLD));
+        take_in();
+        receive_all();
+    }
+    pthread_barrier_wait(&done);
+    return NULL;
+}
+
+/* Before MPI counts them: one processor for this process, so that any two threads are too many. */
+static void bind(void)
+{
+    cpu_set_t all, one;
+    int cpu = 0;
+
+    CPU_ZERO(&one);
+    if (sched_getaffinity(0, sizeof(all), &all) == 0) {
+        for (int skip = getpid() % CPU_COUNT(&all); !CPU_ISSET(cpu, &all) || skip-- > 0; cpu++);
+        CPU_SET(cpu, &one);
+    }
+    if (sched_setaffinity(0, sizeof(one), &one)) {
+        perror("sched_setaffinity");
+        exit(1);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    bind();
+    mt_init(argc, argv, 4, 4000);
+    MT_CHECK(mt.size == 2, "run with 2 processes");
+    if (mt.rank == 0) {
+        MT_OK(MPI_Recv(NULL, 0, MPI_LONG, 1, LAST, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+        send_all();
+    } else {
+        pthread_barrier_init(&all_known, NULL, (unsigned) mt.threads);
+        pthread_barrier_init(&done, NULL, (unsigned) mt.threads);
+        mt_run(mt.threads, receiver);
+    }
+    return mt_finish();
+}
