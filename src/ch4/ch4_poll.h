@@ -42,7 +42,7 @@ void MPIDI_tsm_let_receivers_run(MPIDI_tsm_thread_t * self);
 
 /* Unexpected messages that a thread takes in before it offers its processor to the threads that they
  * are for. See MPIDI_tsm_let_receivers_run. */
-#define MPIDI_TSM_UNEXPECTED_TURN 16
+#define MPIDI_TSM_UNEXPECTED_TURN 8
 
 /* Messages that one poll takes from shared memory while each of them completes something or is an
  * unexpected one. MPICH's shared memory takes one a call, so that a lock pair and a look at all that
