@@ -3,9 +3,10 @@
  *     See COPYRIGHT in top-level directory
  */
 
-/* The multi-producer multi-consumer queue, made small for a checker: one cell in a segment unless
- * the client says so, little reserve and hardly any pool, so that segments are really freed; and
- * who fails once asks for help. Some clients take a call apart, to begin in the middle of it. */
+/* The multi-producer multi-consumer queue, made small for a checker: one cell in a segment, little
+ * reserve, and no pauses, unless the client says so; hardly any pool, so that segments are really
+ * freed; and who fails once asks for help. Some clients take a call apart, to begin in the middle
+ * of it. */
 
 #ifndef CLIENT_WFQ_H_INCLUDED
 #define CLIENT_WFQ_H_INCLUDED
@@ -13,11 +14,15 @@
 #ifndef TSM_WFQ_CELLS
 #define TSM_WFQ_CELLS 1
 #endif
+#ifndef TSM_WFQ_MARGIN
 #define TSM_WFQ_MARGIN(handles_) 8
 #define TSM_WFQ_STRIDE(handles_) 2
+#endif
 #define TSM_WFQ_POOL 1
 #define TSM_WFQ_PATIENCE 0
+#ifndef TSM_WFQ_PAUSES
 #define TSM_WFQ_PAUSES 0
+#endif
 
 #include <sched.h>
 

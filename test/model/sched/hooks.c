@@ -236,7 +236,6 @@ int __wrap_pthread_join(pthread_t id, void **result)
     while (t->state != THREAD_DONE)
         model_block(t, "joins");
     view_join(&model->self->now, &t->now);
-    memory_acquired();
     if (result)
         *result = t->result;
     return 0;
@@ -384,7 +383,6 @@ static void mutex_take(mutex_t *m)
 {
     m->owner = model->self;
     view_join(&model->self->now, &m->released);
-    memory_acquired();
 }
 
 int __wrap_pthread_mutex_init(pthread_mutex_t *mutex, const pthread_mutexattr_t *attr)

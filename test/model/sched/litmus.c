@@ -180,12 +180,17 @@ THREAD(fourth)
 #define BODIES first, second, third, fourth
 #define MUST !(a == 1 && b == 0 && c == 1 && d == 0)
 
-#elif defined(TEST_early_relaxed) || defined(TEST_early_acquire)
-/* a seq_cst load may come before an earlier relaxed load, not before an acquire load */
-#ifdef TEST_early_acquire
-#define READ TSM_ACQUIRE
-#else
+#elif defined(TEST_early_relaxed) || defined(TEST_early_unreleased) || defined(TEST_early_acquire)
+/* a seq_cst load may come before an earlier load, unless that acquires what was released */
+#ifdef TEST_early_relaxed
 #define READ TSM_RELAXED
+#else
+#define READ TSM_ACQUIRE
+#endif
+#ifdef TEST_early_unreleased
+#define WRITE TSM_RELAXED
+#else
+#define WRITE TSM_RELEASE
 #endif
 static TSM_ATOMIC(int) z;
 
@@ -199,7 +204,7 @@ THREAD(first)
 THREAD(second)
 {
     tsm_store(&y, 1, TSM_SEQ_CST);
-    tsm_store(&z, 1, TSM_SEQ_CST);
+    tsm_store(&z, 1, WRITE);
     return arg;
 }
 

@@ -124,6 +124,8 @@ static void join_known(view_t *into, const view_t *from, int known)
     for (int i = 0; i < known; i++) {
         if (from->at[i] > into->at[i])
             into->at[i] = from->at[i];
+        if (from->early[i] > into->early[i])
+            into->early[i] = from->early[i];
     }
     for (int i = 0; i < MODEL_THREADS; i++) {
         if (from->clock[i] > into->clock[i])
@@ -308,21 +310,12 @@ static int index_of(const location_t *l)
     return (int) (l - model->memory->location);
 }
 
-const stamp_t *memory_order_now(void)
-{
-    return model->memory->ordered.at;
-}
-
-void memory_acquired(void)
-{
-    memcpy(model->self->early, memory_order_now(),
-           sizeof(stamp_t) * (size_t) model->memory->locations);
-}
-
+/* Later loads of this thread cannot take their place in the seq_cst order before this access. */
 static void order_loads(int order)
 {
-    if (acquires(order))
-        memory_acquired();
+    if (order == memory_order_seq_cst)
+        memcpy(model->self->now.early, model->memory->ordered.at,
+               sizeof(stamp_t) * (size_t) model->memory->locations);
 }
 
 /* The oldest message that the thread may still read with this order; load: and does not write. */
@@ -332,7 +325,7 @@ static int oldest(const location_t *l, int order, int load)
     int i = l->count == MODEL_HISTORY;  /* the first one may be about to be forgotten */
 
     if (order == memory_order_seq_cst) {
-        const stamp_t *from = load ? model->self->early : memory_order_now();
+        const stamp_t *from = load ? model->self->now.early : model->memory->ordered.at;
         if (from[index_of(l)] > least)
             least = from[index_of(l)];
     }
@@ -478,8 +471,7 @@ void memory_store(volatile void *p, unsigned size, uint64_t value, int order, vo
     location_t *l = locate(p, size);
     touch_atomic(l, ATOMIC_WRITE, pc);
     write_message(l, pick_place(l, order), value, order, 0);
-    if (order == memory_order_seq_cst)
-        order_loads(order);
+    order_loads(order);
     model_event("store", p, value, order, pc);
 }
 

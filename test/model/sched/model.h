@@ -19,8 +19,8 @@
  *         stores do not (C++20). A store may go before messages that its thread has not seen, and
  *         a read-modify-write may read such an older message, unless another one stands right
  *         behind it. seq_cst accesses are ordered for each location by one view of their own; a
- *         seq_cst load may take its place in that order early, any time after the last acquire or
- *         seq_cst access of its thread.
+ *         seq_cst load may take its place in that order early, any time after the last seq_cst
+ *         access of its thread and those that its thread has heard of by acquiring.
  *         membarrier is a seq_cst fence of the caller, one of each thread at some time after it,
  *         and one more of the caller, none of which orders plain accesses.
  *         Not explored: reads from stores that have not been run yet (load buffering).
@@ -54,6 +54,7 @@ typedef uint32_t stamp_t;
 
 typedef struct view {
     stamp_t at[MODEL_LOCATIONS];
+    stamp_t early[MODEL_LOCATIONS];     /* seq_cst order at the last seq_cst access in the view */
     uint32_t clock[MODEL_THREADS];
 } view_t;
 
@@ -75,7 +76,6 @@ typedef struct thread {
     view_t now;
     view_t pending;             /* read relaxed; joins `now` at an acquire fence */
     view_t fenced;              /* `now` at the last release fence */
-    stamp_t early[MODEL_LOCATIONS];     /* seq_cst order at the last access that orders loads */
 } thread_t;
 
 typedef struct model_stats {
@@ -129,9 +129,6 @@ void *model_alloc(size_t size, size_t align);
 void memory_create(void);
 void memory_reset(void);
 void view_join(view_t *into, const view_t *from);
-/* Later loads of this thread cannot take their place in the seq_cst order before this. */
-void memory_acquired(void);
-const stamp_t *memory_order_now(void);          /* newest messages of the seq_cst order */
 uint64_t memory_load(const volatile void *p, unsigned size, int order, void *pc);
 void memory_store(volatile void *p, unsigned size, uint64_t value, int order, void *pc);
 typedef uint64_t (*memory_op_t)(uint64_t old, uint64_t arg);

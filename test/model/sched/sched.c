@@ -242,7 +242,6 @@ thread_t *model_spawn(void *(*body)(void *), void *arg)
     t->priority = (int) model_random(1000);
     memset(&t->pending, 0, sizeof(t->pending));
     memset(&t->fenced, 0, sizeof(t->fenced));
-    memcpy(t->early, memory_order_now(), sizeof(t->early));
     memset(&t->now, 0, sizeof(t->now));
     if (model->self)
         view_join(&t->now, &model->self->now);
