@@ -11,7 +11,7 @@
 #include "lock/tsm_adaptive.h"
 #include "lock/tsm_clh.h"
 #include "lock/tsm_clh_lpw.h"
-#include "lock/tsm_gate.h"
+#include "lock/tsm_gated.h"
 #include "lock/tsm_hmcs.h"
 #include "lock/tsm_hyblock.h"
 #include "lock/tsm_lock_mcs.h"
@@ -37,16 +37,12 @@
 #endif
 #define BENCH_LOCKS(X) BENCH_LOCKS_OURS(X) BENCH_LOCKS_CK(X)
 
-/* A lock of a plain type; `set_up` prepares it. */
+/* A lock of a plain type; set_up_ prepares it. */
 #define LK_CREATE(name_, type_, set_up_) \
-    static inline void lk_##name_##_set_up(type_ *lock) \
-    { \
-        set_up_; \
-    } \
     BENCH_SHARED void *lk_##name_##_create(void) \
     { \
         type_ *lock = bench_alloc(sizeof(*lock)); \
-        lk_##name_##_set_up(lock); \
+        set_up_; \
         return lock; \
     }
 
@@ -121,7 +117,6 @@ LK_CREATE(clh_lpw, tsm_clh_lpw_t, tsm_clh_lpw_init(lock, lk_clh_pool_now()))
 #define lk_clh_lpw_context lk_clh_context
 LK_ACQUIRE(clh_lpw, tsm_clh_lpw_acquire(lock, context), tsm_clh_lpw_release(lock, context))
 
-#define lk_clh_lpw_low_set_up lk_clh_lpw_set_up
 #define lk_clh_lpw_low_create lk_clh_lpw_create
 #define lk_clh_lpw_low_context lk_clh_context
 LK_ACQUIRE(clh_lpw_low, tsm_clh_lpw_acquire_low(lock, context),
@@ -137,10 +132,14 @@ LK_ACQUIRE(lock_mcs, tsm_lock_acquire(lock), tsm_lock_release(lock))
 
 /* Two leaves below the root, on every machine, so that there is a hierarchy to measure. */
 static const uint32_t lk_hmcs_widths[] = { 1, 2 };
+
+BENCH_SHARED tsm_hmcs_domain_t *lk_hmcs_domains(void)
+{
+    return bench_alloc(tsm_hmcs_domains(lk_hmcs_widths, 2) * sizeof(tsm_hmcs_domain_t));
+}
+
 LK_CREATE(hmcs, tsm_hmcs_t,
-          tsm_hmcs_init(lock, bench_alloc(tsm_hmcs_domains(lk_hmcs_widths, 2) *
-                                          sizeof(tsm_hmcs_domain_t)),
-                        lk_hmcs_widths, 2, TSM_HMCS_THRESHOLD))
+          tsm_hmcs_init(lock, lk_hmcs_domains(), lk_hmcs_widths, 2, TSM_HMCS_THRESHOLD))
 LK_CONTEXT(hmcs, tsm_hmcs_node_t, (void) context)
 LK_ACQUIRE(hmcs, tsm_hmcs_acquire(lock, context, tsm_hmcs_leaf_here(lock)),
            tsm_hmcs_release(lock, context))
@@ -157,53 +156,46 @@ LK_CREATE(adaptive, tsm_adaptive_t, tsm_adaptive_init(lock))
 LK_NO_CONTEXT(adaptive)
 LK_ACQUIRE(adaptive, tsm_adaptive_acquire(lock), tsm_adaptive_release(lock))
 
-/* NAME_gate: the FIFO lock NAME as `inner` behind `gate`, with the same contexts. `high` is the
- * gate above that of low priority, at which nobody queues here. */
-#define LK_GATE(name_, type_, acquire_, release_) \
-    typedef struct lk_##name_##_gate { \
-        tsm_gate_t gate, high; \
-        type_ inner; \
-    } lk_##name_##_gate_t; \
-    BENCH_SHARED void *lk_##name_##_gate_context(void) \
-    { \
-        return lk_##name_##_context(); \
-    } \
-    LK_CREATE(name_##_gate, lk_##name_##_gate_t, tsm_gate_init(&lock->gate); \
-              tsm_gate_init(&lock->high); lk_##name_##_set_up(&lock->inner)) \
-    LK_ACQUIRE(name_##_gate, \
-               lk_##name_##_gate_t *gated = lock; type_ *inner = &gated->inner; acquire_, \
-               type_ *inner = &((lk_##name_##_gate_t *) lock)->inner; release_)
+/* NAME_gate: tsm_gated_NAME. The nodes are those of NAME. */
+#define LK_GATE(name_) \
+    LK_ACQUIRE(name_##_gate, tsm_gated_##name_##_acquire(lock, context), \
+               tsm_gated_##name_##_release(lock, context))
 
-/* One with tsm_NAME_try, _acquire and _release, which take the lock and the context. */
-#define LK_GATE_PLAIN(name_) \
-    LK_GATE(name_, tsm_##name_##_t, \
-            tsm_gate_acquire(&gated->gate, tsm_##name_##_try(inner, context), \
-                             tsm_##name_##_acquire(inner, context)), \
-            tsm_##name_##_release(inner, context))
+LK_CREATE(ticket_gate, tsm_gated_ticket_t, tsm_gated_ticket_init(lock))
+#define lk_ticket_gate_context lk_ticket_context
+LK_ACQUIRE(ticket_gate, tsm_gated_ticket_acquire(lock), tsm_gated_ticket_release(lock))
 
-LK_GATE_PLAIN(clh)
-LK_GATE_PLAIN(clh_lpw)
-LK_GATE_PLAIN(mcs)
-LK_GATE_PLAIN(hyblock)
+LK_CREATE(clh_gate, tsm_gated_clh_t, tsm_gated_clh_init(lock, lk_clh_pool_now()))
+#define lk_clh_gate_context lk_clh_context
+LK_GATE(clh)
 
-LK_GATE(ticket, tsm_ticket_t,
-        tsm_gate_acquire(&gated->gate, tsm_ticket_try(inner), tsm_ticket_acquire(inner)),
-        tsm_ticket_release(inner))
+LK_CREATE(clh_lpw_gate, tsm_gated_clh_lpw_t, tsm_gated_clh_lpw_init(lock, lk_clh_pool_now()))
+#define lk_clh_lpw_gate_context lk_clh_context
+LK_GATE(clh_lpw)
 
-LK_GATE(clh_lpw_low, tsm_clh_lpw_t,
-        tsm_gate_acquire_below(&gated->gate, &gated->high, tsm_clh_lpw_try_low(inner, context),
-                               tsm_clh_lpw_acquire_low(inner, context)),
-        tsm_clh_lpw_release_low(inner, context))
+#define lk_clh_lpw_low_gate_create lk_clh_lpw_gate_create
+#define lk_clh_lpw_low_gate_context lk_clh_context
+LK_ACQUIRE(clh_lpw_low_gate, tsm_gated_clh_lpw_acquire_low(lock, context),
+           tsm_gated_clh_lpw_release_low(lock, context))
 
-LK_GATE(hmcs, tsm_hmcs_t,
-        tsm_gate_acquire(&gated->gate, tsm_hmcs_try(inner, context),
-                         tsm_hmcs_acquire(inner, context, tsm_hmcs_leaf_here(inner))),
-        tsm_hmcs_release(inner, context))
+LK_CREATE(mcs_gate, tsm_gated_mcs_t, tsm_gated_mcs_init(lock))
+#define lk_mcs_gate_context lk_mcs_context
+LK_GATE(mcs)
 
-/* has no try, so that each acquire is counted as one that waits */
-LK_GATE(dsm_lock, tsm_dsm_synch_t,
-        tsm_gate_acquire(&gated->gate, 0, tsm_dsm_synch_acquire(inner, context)),
-        tsm_dsm_synch_release(inner, context))
+LK_CREATE(hmcs_gate, tsm_gated_hmcs_t,
+          tsm_gated_hmcs_init(lock, lk_hmcs_domains(), lk_hmcs_widths, 2, TSM_HMCS_THRESHOLD))
+#define lk_hmcs_gate_context lk_hmcs_context
+LK_GATE(hmcs)
+
+LK_CREATE(hyblock_gate, tsm_gated_hyblock_t, tsm_gated_hyblock_init(lock))
+#define lk_hyblock_gate_context lk_hyblock_context
+LK_GATE(hyblock)
+
+LK_CREATE(dsm_lock_gate, tsm_gated_dsm_synch_t,
+          tsm_gated_dsm_synch_init(lock, TSM_DSM_SYNCH_MAX_COMBINE))
+#define lk_dsm_lock_gate_context lk_dsm_lock_context
+LK_ACQUIRE(dsm_lock_gate, tsm_gated_dsm_synch_acquire(lock, context),
+           tsm_gated_dsm_synch_release(lock, context))
 
 #ifdef BENCH_HAVE_CK
 LK_CREATE(ck_ticket, ck_spinlock_ticket_t, ck_spinlock_ticket_init(lock))

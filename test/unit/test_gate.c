@@ -8,24 +8,22 @@
 
 #include "unit_lock.h"
 
-#include "lock/tsm_clh_lpw.h"
-#include "lock/tsm_gate.h"
-#include "lock/tsm_hmcs.h"
-#include "lock/tsm_hyblock.h"
-#include "lock/tsm_ticket.h"
+#include "lock/tsm_gated.h"
 
-/* high: of CLH-LPW, above `gate`. */
-static tsm_gate_t gate, high;
-
-static tsm_ticket_t ticket;
-static tsm_mcs_t mcs;
+static tsm_gated_ticket_t ticket;
+static tsm_gated_mcs_t mcs;
 static tsm_clh_pool_t clh_pool;
 static tsm_clh_node_t clh_nodes[TSM_CLH_NODES(UNIT_TEAM_MAX + 16)];
-static tsm_clh_t clh;
-static tsm_clh_lpw_t lpw;
-static tsm_hmcs_t hmcs;
+static tsm_gated_clh_t clh;
+static tsm_gated_clh_lpw_t lpw;
+static tsm_gated_hmcs_t hmcs;
 static tsm_hmcs_domain_t hmcs_domain[3];
-static tsm_hyblock_t hyblock;
+static tsm_gated_hyblock_t hyblock;
+static tsm_gated_dsm_synch_t dsm_synch;
+
+static tsm_gate_t *const gates[] = { &ticket.gate, &mcs.gate, &clh.gate, &lpw.gate, &lpw.gate_low,
+    &hmcs.gate, &hyblock.gate, &dsm_synch.gate
+};
 
 /* A thread's part of any of the locks. */
 typedef struct member {
@@ -33,6 +31,7 @@ typedef struct member {
     tsm_clh_context_t clh;
     tsm_hmcs_node_t hmcs;
     tsm_hyblock_node_t hyblock;
+    tsm_dsm_synch_node_t dsm_synch;
     int is_low;
 } member_t;
 
@@ -44,6 +43,7 @@ static void *begin(int id)
     if (tsm_clh_context_init(&member->clh, &clh_pool) != 0)
         abort();
     tsm_hyblock_node_init(&member->hyblock);
+    tsm_dsm_synch_node_init(&member->dsm_synch);
     return member;
 }
 
@@ -61,13 +61,13 @@ static void end(void *thread)
     { \
         member_t *me = thread; \
         (void) me; \
-        tsm_gate_acquire(&gate, try_, acquire_); \
+        acquire_; \
     } \
     static int name_##_try(void *thread) \
     { \
         member_t *me = thread; \
         (void) me; \
-        return tsm_gate_try(&gate, try_); \
+        return try_; \
     } \
     static void name_##_release(void *thread) \
     { \
@@ -77,20 +77,23 @@ static void end(void *thread)
     } \
     static unit_lock_t name_##_ops = { begin, end, name_##_acquire, name_##_try, name_##_release };
 
-KIND(ticket, tsm_ticket_try(&ticket), tsm_ticket_acquire(&ticket), tsm_ticket_release(&ticket))
-KIND(mcs, tsm_mcs_try(&mcs, &me->mcs), tsm_mcs_acquire(&mcs, &me->mcs),
-     tsm_mcs_release(&mcs, &me->mcs))
-KIND(clh, tsm_clh_try(&clh, &me->clh), tsm_clh_acquire(&clh, &me->clh),
-     tsm_clh_release(&clh, &me->clh))
-KIND(clh_lpw, tsm_clh_lpw_try(&lpw, &me->clh), tsm_clh_lpw_acquire(&lpw, &me->clh),
-     tsm_clh_lpw_release(&lpw, &me->clh))
-KIND(clh_lpw_low, tsm_clh_lpw_try_low(&lpw, &me->clh), tsm_clh_lpw_acquire_low(&lpw, &me->clh),
-     tsm_clh_lpw_release_low(&lpw, &me->clh))
-KIND(hmcs, tsm_hmcs_try(&hmcs, &me->hmcs),
-     tsm_hmcs_acquire(&hmcs, &me->hmcs, tsm_hmcs_leaf_here(&hmcs)),
-     tsm_hmcs_release(&hmcs, &me->hmcs))
-KIND(hyblock, tsm_hyblock_try(&hyblock, &me->hyblock),
-     tsm_hyblock_acquire(&hyblock, &me->hyblock), tsm_hyblock_release(&hyblock, &me->hyblock))
+#define KIND_WITH_NODE(name_, node_) \
+    KIND(name_, tsm_gated_##name_##_try(&name_, node_), tsm_gated_##name_##_acquire(&name_, node_), \
+         tsm_gated_##name_##_release(&name_, node_))
+
+KIND(ticket, tsm_gated_ticket_try(&ticket), tsm_gated_ticket_acquire(&ticket),
+     tsm_gated_ticket_release(&ticket))
+KIND_WITH_NODE(mcs, &me->mcs)
+KIND_WITH_NODE(clh, &me->clh)
+KIND_WITH_NODE(hmcs, &me->hmcs)
+KIND_WITH_NODE(hyblock, &me->hyblock)
+KIND(clh_lpw, tsm_gated_clh_lpw_try(&lpw, &me->clh), tsm_gated_clh_lpw_acquire(&lpw, &me->clh),
+     tsm_gated_clh_lpw_release(&lpw, &me->clh))
+KIND(clh_lpw_low, tsm_gated_clh_lpw_try_low(&lpw, &me->clh),
+     tsm_gated_clh_lpw_acquire_low(&lpw, &me->clh), tsm_gated_clh_lpw_release_low(&lpw, &me->clh))
+/* it has no try: tests that want one are not for it */
+KIND(dsm_synch, 0, tsm_gated_dsm_synch_acquire(&dsm_synch, &me->dsm_synch),
+     tsm_gated_dsm_synch_release(&dsm_synch, &me->dsm_synch))
 
 /* CLH-LPW with both priorities: every other thread is a low one. */
 static void both_acquire(void *thread)
@@ -98,20 +101,16 @@ static void both_acquire(void *thread)
     member_t *me = thread;
 
     if (me->is_low)
-        tsm_gate_acquire_below(&gate, &high, tsm_clh_lpw_try_low(&lpw, &me->clh),
-                               tsm_clh_lpw_acquire_low(&lpw, &me->clh));
+        clh_lpw_low_acquire(me);
     else
-        tsm_gate_acquire(&high, tsm_clh_lpw_try(&lpw, &me->clh),
-                         tsm_clh_lpw_acquire(&lpw, &me->clh));
+        clh_lpw_acquire(me);
 }
 
 static int both_try(void *thread)
 {
     member_t *me = thread;
 
-    if (me->is_low)
-        return tsm_gate_try_below(&gate, &high, tsm_clh_lpw_try_low(&lpw, &me->clh));
-    return tsm_gate_try(&high, tsm_clh_lpw_try(&lpw, &me->clh));
+    return me->is_low ? clh_lpw_low_try(me) : clh_lpw_try(me);
 }
 
 static void both_release(void *thread)
@@ -131,15 +130,14 @@ static int set_up(void **state)
     static const uint32_t widths[] = { 1, 2 };
 
     (void) state;
-    tsm_gate_init(&gate);
-    tsm_gate_init(&high);
-    tsm_ticket_init(&ticket);
-    tsm_mcs_init(&mcs);
+    tsm_gated_ticket_init(&ticket);
+    tsm_gated_mcs_init(&mcs);
     assert_int_equal(tsm_clh_pool_init(&clh_pool, clh_nodes, UNIT_TEAM_MAX + 16), 0);
-    tsm_clh_init(&clh, &clh_pool);
-    tsm_clh_lpw_init(&lpw, &clh_pool);
-    tsm_hmcs_init(&hmcs, hmcs_domain, widths, 2, 4);
-    tsm_hyblock_init(&hyblock);
+    tsm_gated_clh_init(&clh, &clh_pool);
+    tsm_gated_clh_lpw_init(&lpw, &clh_pool);
+    tsm_gated_hmcs_init(&hmcs, hmcs_domain, widths, 2, 4);
+    tsm_gated_hyblock_init(&hyblock);
+    tsm_gated_dsm_synch_init(&dsm_synch, 8);
     return 0;
 }
 
@@ -147,12 +145,12 @@ static int set_up(void **state)
 static int check_free(void **state)
 {
     (void) state;
-    assert_int_equal(tsm_gate_queued(&gate), 0);
-    assert_int_equal(tsm_gate_queued(&high), 0);
-    assert_int_equal(tsm_load(&gate.waiting, TSM_ACQUIRE), 0);
-    assert_int_equal(tsm_load(&high.waiting, TSM_ACQUIRE), 0);
-    tsm_clh_destroy(&clh);
-    tsm_clh_lpw_destroy(&lpw);
+    for (size_t i = 0; i < sizeof(gates) / sizeof(gates[0]); i++) {
+        assert_int_equal(tsm_gate_queued(gates[i]), 0);
+        assert_int_equal(tsm_load(&gates[i]->waiting, TSM_ACQUIRE), 0);
+    }
+    tsm_clh_destroy(&clh.lock);
+    tsm_clh_lpw_destroy(&lpw.lock);
     tsm_clh_pool_destroy(&clh_pool);
     return 0;
 }
@@ -251,12 +249,12 @@ static void test_bypass_is_bounded(void **state)
 /* The name of a thread that never comes. */
 static uintptr_t stranger(void)
 {
-    return (uintptr_t) &gate;
+    return (uintptr_t) &mcs.gate;
 }
 
 static uintptr_t favoured(void)
 {
-    return tsm_load(&gate.favoured, TSM_ACQUIRE);
+    return tsm_load(&mcs.gate.favoured, TSM_ACQUIRE);
 }
 
 static void acquire_and_release(int times)
@@ -281,7 +279,7 @@ static void test_closes_and_opens(void **state)
     assert_int_equal(favoured(), 0);
     mcs_acquire(thread);
     unit_line_add(&line, 0);
-    unit_wait_until(tsm_load(&gate.waiting, TSM_ACQUIRE) == 1);
+    unit_wait_until(tsm_load(&mcs.gate.waiting, TSM_ACQUIRE) == 1);
     assert_int_equal(favoured(), 0);
     unit_line_add(&line, 1);
     unit_wait_until(favoured() != 0);
@@ -300,7 +298,7 @@ static void test_favoured_goes_away(void **state)
     (void) state;
     for (int round = 0; round < 20; round++) {
         unit_line_t line = { .lock = &mcs_ops };
-        tsm_store(&gate.favoured, stranger(), TSM_RELEASE);
+        tsm_store(&mcs.gate.favoured, stranger(), TSM_RELEASE);
         for (int id = 0; id < UNIT_LINE_MAX; id++)
             unit_line_add(&line, id);
         unit_line_end(&line);
@@ -313,7 +311,7 @@ static void test_favoured_goes_away(void **state)
 static void test_favoured_opens(void **state)
 {
     (void) state;
-    tsm_store(&gate.favoured, tsm_gate_me_(), TSM_RELEASE);
+    tsm_store(&mcs.gate.favoured, tsm_gate_me_(), TSM_RELEASE);
     acquire_and_release(TSM_GATE_USES - 1);
     assert_int_equal(favoured(), tsm_gate_me_());
     acquire_and_release(1);
@@ -324,9 +322,9 @@ static void test_favoured_opens(void **state)
 static void test_opens_in_its_own_name_only(void **state)
 {
     (void) state;
-    tsm_store(&gate.favoured, stranger(), TSM_RELEASE);
-    tsm_store(&gate.uses, TSM_GATE_USES - 1, TSM_RELEASE);
-    tsm_gate_use_(&gate);
+    tsm_store(&mcs.gate.favoured, stranger(), TSM_RELEASE);
+    tsm_store(&mcs.gate.uses, TSM_GATE_USES - 1, TSM_RELEASE);
+    tsm_gate_use_(&mcs.gate);
     assert_int_equal(favoured(), stranger());
 }
 
@@ -337,15 +335,15 @@ static void test_try_at_the_gate(void **state)
     void *thread = begin(0);
 
     (void) state;
-    tsm_store(&gate.favoured, stranger(), TSM_RELEASE);
+    tsm_store(&mcs.gate.favoured, stranger(), TSM_RELEASE);
     assert_int_equal(mcs_try(thread), 1);       /* nobody queues */
     mcs_release(thread);
-    tsm_mcs_acquire(&gate.queue, &node);
+    tsm_mcs_acquire(&mcs.gate.queue, &node);
     assert_int_equal(mcs_try(thread), 0);
-    tsm_store(&gate.favoured, tsm_gate_me_(), TSM_RELEASE);
+    tsm_store(&mcs.gate.favoured, tsm_gate_me_(), TSM_RELEASE);
     assert_int_equal(mcs_try(thread), 1);
     mcs_release(thread);
-    tsm_mcs_release(&gate.queue, &node);
+    tsm_mcs_release(&mcs.gate.queue, &node);
     end(thread);
 }
 
@@ -357,62 +355,51 @@ static void test_priorities(void **state)
     void *thread = begin(0), *low = begin(1);
 
     (void) state;
-    tsm_store(&gate.favoured, stranger(), TSM_RELEASE);
-    tsm_mcs_acquire(&gate.queue, &low_node);
+    tsm_store(&lpw.gate_low.favoured, stranger(), TSM_RELEASE);
+    tsm_mcs_acquire(&lpw.gate_low.queue, &low_node);
     assert_int_equal(both_try(thread), 1);
     both_release(thread);
     both_acquire(thread);
     both_release(thread);
-    tsm_mcs_release(&gate.queue, &low_node);
+    tsm_mcs_release(&lpw.gate_low.queue, &low_node);
 
-    tsm_store(&gate.favoured, 0, TSM_RELEASE);
-    tsm_store(&high.favoured, stranger(), TSM_RELEASE);
-    tsm_mcs_acquire(&high.queue, &high_node);
+    tsm_store(&lpw.gate_low.favoured, 0, TSM_RELEASE);
+    tsm_store(&lpw.gate.favoured, stranger(), TSM_RELEASE);
+    tsm_mcs_acquire(&lpw.gate.queue, &high_node);
     assert_int_equal(both_try(low), 0);
     unit_line_add(&line, 1);
-    unit_wait_until(tsm_gate_queued(&gate));
+    unit_wait_until(tsm_gate_queued(&lpw.gate_low));
     for (int i = 0; i < 100; i++) {
-        assert_int_equal(tsm_gate_queued(&gate), 1);
+        assert_int_equal(tsm_gate_queued(&lpw.gate_low), 1);
         sched_yield();
     }
-    tsm_mcs_release(&high.queue, &high_node);
+    tsm_mcs_release(&lpw.gate.queue, &high_node);
     unit_line_end(&line);
     end(thread);
     end(low);
 }
 
 /* A lock and its gate in one piece of memory. */
-typedef struct gated {
-    tsm_gate_t gate;
-    tsm_ticket_t lock;
-} gated_t;
-
 static void gated_init(void *arg)
 {
-    gated_t *gated = arg;
-
-    tsm_gate_init(&gated->gate);
-    tsm_ticket_init(&gated->lock);
+    tsm_gated_ticket_init(arg);
 }
 
 static void gated_acquire(void *arg)
 {
-    gated_t *gated = arg;
-
-    tsm_gate_acquire(&gated->gate, tsm_ticket_try(&gated->lock),
-                     tsm_ticket_acquire(&gated->lock));
+    tsm_gated_ticket_acquire(arg);
 }
 
 static void gated_release(void *arg)
 {
-    gated_t *gated = arg;
-
-    tsm_ticket_release(&gated->lock);
+    tsm_gated_ticket_release(arg);
 }
 
 static void test_last_user_frees(void **state)
 {
-    const unit_own_lock_t own = { sizeof(gated_t), gated_init, gated_acquire, gated_release };
+    const unit_own_lock_t own = { sizeof(tsm_gated_ticket_t), gated_init, gated_acquire,
+        gated_release
+    };
 
     (void) state;
     unit_last_user_frees(&own);
@@ -450,6 +437,7 @@ int main(void)
         TESTS(clh_lpw_low), TEST(bypass_is_bounded, clh_lpw_low),
         TESTS(hmcs), TEST(bypass_is_bounded, hmcs),
         TESTS(hyblock), TEST(bypass_is_bounded, hyblock),
+        TEST(exclusion, dsm_synch), TEST(bypass_is_bounded, dsm_synch),
         TESTS(both),            /* not bounded: low threads may starve */
     };
 

@@ -29,22 +29,18 @@
  *             gate. Now and then the favoured one opens the gate, too, if nobody queues.
  *             All who are inside the gate are served as the inner lock likes, FIFO for ours.
  *
- * Use:        with the inner lock's try and acquire, which are evaluated with the gate passed:
+ * Use:        tsm_gated.h has our locks with their gates. In general, with the inner lock's try and
+ *             acquire, which are evaluated with the gate passed:
  *               tsm_gate_acquire(&gate, tsm_mcs_try(&lock, node), tsm_mcs_acquire(&lock, node));
  *               tsm_mcs_release(&lock, node);                     the gate has no part in it
  *               if (tsm_gate_try(&gate, tsm_mcs_try(&lock, node))) ...
- *             and in the same way ticket, CLH, HYBLOCK, and HMCS with tsm_hmcs_acquire(&lock, node,
- *             tsm_hmcs_leaf_here(&lock)). For a lock without a try write 0; the count in `waiting`
- *             then costs two atomic instructions each time. Each lock has a gate of its own.
- *             CLH-LPW has one for each priority, as its high threads must not stand behind low
- *             ones:
- *               tsm_gate_acquire(&high, tsm_clh_lpw_try(...), tsm_clh_lpw_acquire(...));
- *               tsm_gate_acquire_below(&low, &high, tsm_clh_lpw_try_low(...),
- *                                      tsm_clh_lpw_acquire_low(...));
- *             Low threads then wait also while high ones queue at their gate, where the lock's own
- *             order does not see them. The two gates count apart. HMCS's try goes to the root, so a
- *             thread may overtake one that is on its way up from a leaf; the other tries find
- *             nobody to overtake. tsm_lock.h has gates built in.
+ *             For a lock without a try write 0; the count in `waiting` then costs two atomic
+ *             instructions each time. Each lock has a gate of its own; one with two priorities has
+ *             one for each, as its high threads must not stand behind low ones, and its low threads
+ *             use the functions that end in _below: they wait also while high ones queue at their
+ *             gate, where the lock's own order does not see them. The two gates count apart. HMCS's
+ *             try goes to the root, so a thread may overtake one that is on its way up from a leaf;
+ *             the other tries find nobody to overtake.
  *
  * Invariants: (1) the gate is policy: who passes it wrongly or twice, or with a name that a thread
  *             that has ended had before, costs order or speed. Mutual exclusion is the inner lock's
