@@ -54,6 +54,16 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_tsm_recv_vci(MPIR_Comm * comm, int rank, int 
     return MPIDI_get_vci(DST_VCI_FROM_RECVER, comm, rank, comm->rank, tag) % MPIDI_global.n_vcis;
 }
 
+/* A receive has been issued. If it is complete, it has found its message here: one of those that
+ * came early was for the calling thread itself. See MPIDI_tsm_let_receivers_run. */
+MPL_STATIC_INLINE_PREFIX void MPIDI_tsm_receive_issued(int mpi_errno, const MPIR_Request * req)
+{
+    MPIDI_tsm_thread_t *self = MPIDI_tsm_self_ptr;
+
+    if (self && self->unexpected > 0 && mpi_errno == MPI_SUCCESS && MPIR_Request_is_complete(req))
+        self->unexpected--;
+}
+
 /* The netmod's request behind the user's: itself unless it was posted. Under the VCI lock, which
  * has drained the queue. */
 MPL_STATIC_INLINE_PREFIX MPIR_Request *MPIDI_tsm_real_request(MPIR_Request * req)
@@ -70,6 +80,7 @@ MPL_STATIC_INLINE_PREFIX MPIR_Request *MPIDI_tsm_real_request(MPIR_Request * req
 #define MPIDI_tsm_send_vci(comm_, rank_, tag_) 0
 #define MPIDI_tsm_recv_vci(comm_, rank_, tag_) 0
 #define MPIDI_tsm_real_request(req_) (req_)
+#define MPIDI_tsm_receive_issued(mpi_errno_, req_) do { } while (0)
 
 #endif
 

@@ -17,14 +17,19 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_irecv(void *buf, MPI_Aint count, MPI_Datatype
 {
     int mpi_errno;
 
-    if (!MPIDI_TSM_LOCKQ_ACTIVE)
-        return MPIDI_irecv_direct(buf, count, datatype, rank, tag, comm, context_offset, av, req);
+    if (!MPIDI_TSM_LOCKQ_ACTIVE) {
+        mpi_errno = MPIDI_irecv_direct(buf, count, datatype, rank, tag, comm, context_offset, av,
+                                       req);
+        MPIDI_tsm_receive_issued(mpi_errno, *req);
+        return mpi_errno;
+    }
 
     int vci = MPIDI_tsm_recv_vci(comm, rank, tag);
     if (MPIDI_tsm_issue_begin(vci)) {
         mpi_errno = MPIDI_irecv_direct(buf, count, datatype, rank, tag, comm, context_offset, av,
                                        req);
         MPIDI_tsm_issue_end(vci);
+        MPIDI_tsm_receive_issued(mpi_errno, *req);
     } else {
         mpi_errno = MPIDI_tsm_post(MPIDI_TSM_IRECV, vci, buf, count, datatype, rank, tag, comm,
                                    context_offset, av, MPIR_ERR_NONE, req);

@@ -40,15 +40,21 @@ void MPIDI_tsm_let_receivers_run(MPIDI_tsm_thread_t * self);
 /* Messages of active messages (those from shared memory) that came before their receives. */
 #define MPIDI_TSM_UNEXPECTED(vci_) MPIDI_global.per_vci[vci_].unexp_table.seq
 
+/* A netmod that matches by itself tells only how much it has handled: what has completed nothing is
+ * taken to be an unexpected message. Only differences count, and those may be negative. */
+#define MPIDI_TSM_NM_EARLY(vci_) \
+    ((int) (MPIDI_VCI(vci_).workq.nm_events - (unsigned) MPIDI_TSM_PROGRESS_COUNT(vci_)))
+
 /* Unexpected messages that a thread takes in before it offers its processor to the threads that they
  * are for. See MPIDI_tsm_let_receivers_run. */
-#define MPIDI_TSM_UNEXPECTED_TURN 8
+#define MPIDI_TSM_UNEXPECTED_TURN 4
 
 /* Messages that one poll takes from shared memory while each of them completes something or is an
  * unexpected one. MPICH's shared memory takes one a call, so that a lock pair and a look at all that
  * is waited for would come with each message. */
 #define MPIDI_TSM_SHM_BATCH 8
 
+#ifndef MPIDI_CH4_DIRECT_NETMOD
 /* VCI lock held. 1 in *productive if a message came. */
 MPL_STATIC_INLINE_PREFIX int MPIDI_tsm_poll_shm(int vci, int *productive)
 {
@@ -65,6 +71,7 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_tsm_poll_shm(int vci, int *productive)
     *productive = n > 0;
     return mpi_errno;
 }
+#endif
 
 /* Looking into shared memory is much cheaper than asking a netmod (ten times, with libfabric over
  * TCP), which would slow a stream of messages down to the speed of its polls. VCI lock held. */
@@ -111,6 +118,8 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_tsm_poll(int vci, int flag, int wait)
         self->watch[vci].skip--;
         return MPI_SUCCESS;
     }
+    if (unlikely(self && self->unexpected >= MPIDI_TSM_UNEXPECTED_TURN))
+        MPIDI_tsm_let_receivers_run(self);
     if (!MPIDU_vci_cs_tryenter(m)) {
         MPIDI_tsm_poll_missed(self, vci);
         if (!wait && self)
@@ -118,22 +127,22 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_tsm_poll(int vci, int flag, int wait)
         return MPI_SUCCESS;
     }
     int count = MPIDI_TSM_PROGRESS_COUNT(vci);
-    uint64_t unexpected = MPIDI_TSM_UNEXPECTED(vci);
     if (unlikely(MPIDU_vci_cs_has_work(m)))
         MPIDI_tsm_drain(m->workq);
+    int early_shm = (int) MPIDI_TSM_UNEXPECTED(vci);
+    int early_nm = MPIDI_TSM_NM_EARLY(vci);
     mpi_errno = MPIDI_tsm_poll_locked(vci, flag);
     if (unlikely(m->workq->poll_error && mpi_errno == MPI_SUCCESS)) {
         mpi_errno = m->workq->poll_error;
         m->workq->poll_error = MPI_SUCCESS;
     }
     int productive = count != MPIDI_TSM_PROGRESS_COUNT(vci);
-    unexpected = MPIDI_TSM_UNEXPECTED(vci) - unexpected;
+    early_shm = (int) MPIDI_TSM_UNEXPECTED(vci) - early_shm;
+    early_nm = MPIDI_TSM_NM_EARLY(vci) - early_nm;
     MPIDU_vci_cs_exit(m);
     if (self) {
         self->watch[vci].skip_max = 0;
-        self->unexpected += (unsigned) unexpected;
-        if (unlikely(self->unexpected >= MPIDI_TSM_UNEXPECTED_TURN))
-            MPIDI_tsm_let_receivers_run(self);
+        self->unexpected += early_shm + MPL_MAX(early_nm, 0);
         if (productive)
             self->idle = 0;
         else if (!wait)

@@ -231,7 +231,9 @@ void MPIDI_tsm_pause_server(MPIDI_tsm_thread_t * self)
 
 /* The caller's polls have taken in messages whose receives are not posted yet. The threads that will
  * post them may be waiting for this processor; unless they get it, the caller goes on for the rest of
- * its time slice and takes in thousands, each with a request and a buffer of its own. */
+ * its time slice and takes in thousands, each with a request and a buffer of its own. Those that the
+ * caller's own receives have found since do not count, and it is asked before the next poll, when
+ * the caller has had the chance to post them: a stream that is for itself alone is no reason. */
 void MPIDI_tsm_let_receivers_run(MPIDI_tsm_thread_t * self)
 {
     self->unexpected = 0;

@@ -23,7 +23,7 @@ typedef struct MPIDI_tsm_cache {
 typedef struct MPIDI_tsm_thread {
     struct MPIDI_tsm_thread *next, *prev;       /* all threads, under the lock in ch4_thread.c */
     unsigned idle;              /* polls in a row that found nothing to do or a busy lock */
-    unsigned unexpected;        /* messages taken in before their receives, since the last yield */
+    int unexpected;             /* messages taken in early, since the last yield, for others */
     struct {
         int polls;              /* the VCI's count when its lock was found taken the last time */
         int misses;             /* how often it was taken, with nobody driving in between */

@@ -45,8 +45,11 @@ typedef struct MPIDU_workq {
     /* under the lock, see ch4_poll.h */
     unsigned nm_skipped;        /* polls since the netmod's last */
     unsigned shm_quiet;         /* polls since shared memory brought something */
+    unsigned nm_events;         /* what the netmod's polls have handled, as far as it says */
     int vci;
 } MPIDU_workq_t;
+
+#define MPIDU_WORKQ_NM_EVENTS(workq_, n_) ((void) ((workq_)->nm_events += (n_)))
 
 #else
 #if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI
@@ -54,6 +57,7 @@ typedef struct MPIDU_workq {
 #endif
 typedef MPL_thread_mutex_t MPIDU_lock_t;
 typedef struct MPIDU_workq MPIDU_workq_t;
+#define MPIDU_WORKQ_NM_EVENTS(workq_, n_) ((void) (n_))
 #define MPIDU_lock_create MPL_thread_mutex_create
 #define MPIDU_lock_destroy MPL_thread_mutex_destroy
 #define MPIDU_lock_acquire MPL_thread_mutex_lock
