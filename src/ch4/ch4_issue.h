@@ -55,7 +55,8 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_tsm_recv_vci(MPIR_Comm * comm, int rank, int 
 }
 
 /* A receive has been issued. If it is complete, it has found its message here: one of those that
- * came early was for the calling thread itself. See MPIDI_tsm_let_receivers_run. */
+ * came early was for the calling thread itself. Only a hint (another thread may have completed it
+ * since), for MPIDI_tsm_let_receivers_run. req is the caller's and cannot go away. */
 MPL_STATIC_INLINE_PREFIX void MPIDI_tsm_receive_issued(int mpi_errno, const MPIR_Request * req)
 {
     MPIDI_tsm_thread_t *self = MPIDI_tsm_self_ptr;

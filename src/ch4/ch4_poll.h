@@ -41,9 +41,10 @@ void MPIDI_tsm_let_receivers_run(MPIDI_tsm_thread_t * self);
 #define MPIDI_TSM_UNEXPECTED(vci_) MPIDI_global.per_vci[vci_].unexp_table.seq
 
 /* A netmod that matches by itself tells only how much it has handled: what has completed nothing is
- * taken to be an unexpected message. Only differences count, and those may be negative. */
+ * taken to be an unexpected message. Only differences count, as int: they may be negative, and the
+ * counters wrap around. */
 #define MPIDI_TSM_NM_EARLY(vci_) \
-    ((int) (MPIDI_VCI(vci_).workq.nm_events - (unsigned) MPIDI_TSM_PROGRESS_COUNT(vci_)))
+    (MPIDI_VCI(vci_).workq.nm_events - (unsigned) MPIDI_TSM_PROGRESS_COUNT(vci_))
 
 /* Unexpected messages that a thread takes in before it offers its processor to the threads that they
  * are for. See MPIDI_tsm_let_receivers_run. */
@@ -129,16 +130,16 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_tsm_poll(int vci, int flag, int wait)
     int count = MPIDI_TSM_PROGRESS_COUNT(vci);
     if (unlikely(MPIDU_vci_cs_has_work(m)))
         MPIDI_tsm_drain(m->workq);
-    int early_shm = (int) MPIDI_TSM_UNEXPECTED(vci);
-    int early_nm = MPIDI_TSM_NM_EARLY(vci);
+    uint64_t shm_before = MPIDI_TSM_UNEXPECTED(vci);
+    unsigned nm_before = MPIDI_TSM_NM_EARLY(vci);
     mpi_errno = MPIDI_tsm_poll_locked(vci, flag);
     if (unlikely(m->workq->poll_error && mpi_errno == MPI_SUCCESS)) {
         mpi_errno = m->workq->poll_error;
         m->workq->poll_error = MPI_SUCCESS;
     }
     int productive = count != MPIDI_TSM_PROGRESS_COUNT(vci);
-    early_shm = (int) MPIDI_TSM_UNEXPECTED(vci) - early_shm;
-    early_nm = MPIDI_TSM_NM_EARLY(vci) - early_nm;
+    int early_shm = (int) (MPIDI_TSM_UNEXPECTED(vci) - shm_before);
+    int early_nm = (int) (MPIDI_TSM_NM_EARLY(vci) - nm_before);
     MPIDU_vci_cs_exit(m);
     if (self) {
         self->watch[vci].skip_max = 0;
