@@ -7,7 +7,7 @@
 #define BENCH_SYNC_LOCKS_H_INCLUDED
 
 #include "common.h"
-#include "combine/tsm_dsm_synch.h"
+#include "combine/tsm_gated_dsm_synch.h"
 #include "lock/tsm_adaptive.h"
 #include "lock/tsm_clh.h"
 #include "lock/tsm_clh_lpw.h"

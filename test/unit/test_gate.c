@@ -8,6 +8,7 @@
 
 #include "unit_lock.h"
 
+#include "combine/tsm_gated_dsm_synch.h"
 #include "lock/tsm_gated.h"
 
 static tsm_gated_ticket_t ticket;

@@ -4,29 +4,27 @@
  */
 
 /*
- * What:       the FIFO locks, each with its admission gate as one lock: what to take where there may
- *             be more threads than processors. tsm_gated_NAME is the lock tsm_NAME, for NAME in
- *             ticket, mcs, clh, clh_lpw, hmcs, hyblock and dsm_synch.
- * Source:     tsm_gate.h and the header of the lock.
- * Invariants, progress, release and acquire, threads: those of the lock for exclusion and of the gate
- *             for order: FIFO while the threads at the lock fit on the processors, each thread about
- *             once in as many quanta as there are threads beyond that.
+ * The FIFO locks, each with its admission gate as one lock: what to take where there may be more
+ * threads than processors. tsm_gated_NAME is the lock tsm_NAME, for NAME in ticket, mcs, clh,
+ * clh_lpw, hmcs and hyblock; combine/tsm_gated_dsm_synch.h has DSM-Synch.
  *
  * Use:        as the lock itself, with the same nodes and contexts and the same rules for them:
  *               tsm_gated_mcs_init(&gated);
  *               tsm_gated_mcs_acquire(&gated, &node);
  *               tsm_gated_mcs_release(&gated, &node);
  *             init has the parameters of the lock's. HMCS takes the leaf by itself
- *             (tsm_hmcs_leaf_here). A try fails also while others queue at the gate and the caller is
- *             not the favoured one. DSM-Synch has no try, and only its acquire and release pass the
- *             gate; tsm_dsm_synch_apply on `lock` is combined as ever and needs none. What else a lock
- *             offers (destroy, set-up of nodes) is called for the member `lock`.
+ *             (tsm_hmcs_leaf_here). A try fails also while others queue at the gate and the caller
+ *             is not the favoured one. What else a lock offers (destroy, set-up of nodes) is called
+ *             for the member `lock`.
+ * Source:     tsm_gate.h and the header of the lock.
+ * Invariants, progress, release and acquire, threads: those of the lock for exclusion and of the
+ *             gate for order: FIFO while the threads at the lock fit on the processors, each thread
+ *             about once in as many quanta as there are threads beyond that.
  */
 
 #ifndef TSM_GATED_H_INCLUDED
 #define TSM_GATED_H_INCLUDED
 
-#include "../combine/tsm_dsm_synch.h"
 #include "tsm_clh.h"
 #include "tsm_clh_lpw.h"
 #include "tsm_gate.h"
@@ -164,28 +162,6 @@ static inline void tsm_gated_clh_lpw_release_low(tsm_gated_clh_lpw_t *gated,
                                                  tsm_clh_context_t *node)
 {
     tsm_clh_lpw_release_low(&gated->lock, node);
-}
-
-/* ---- DSM-Synch as a lock: no try, so that each acquire counts as one that waits ---- */
-
-TSM_GATED_TYPE_(dsm_synch)
-
-static inline void tsm_gated_dsm_synch_init(tsm_gated_dsm_synch_t *gated, uint32_t max_combine)
-{
-    tsm_gate_init(&gated->gate);
-    tsm_dsm_synch_init(&gated->lock, max_combine);
-}
-
-static inline void tsm_gated_dsm_synch_acquire(tsm_gated_dsm_synch_t *gated,
-                                               tsm_dsm_synch_node_t *node)
-{
-    tsm_gate_acquire(&gated->gate, 0, tsm_dsm_synch_acquire(&gated->lock, node));
-}
-
-static inline void tsm_gated_dsm_synch_release(tsm_gated_dsm_synch_t *gated,
-                                               tsm_dsm_synch_node_t *node)
-{
-    tsm_dsm_synch_release(&gated->lock, node);
 }
 
 #endif /* TSM_GATED_H_INCLUDED */
