@@ -3,7 +3,8 @@
  *     See COPYRIGHT in top-level directory
  */
 
-/* The HMCS lock: trees of several shapes, and the one of this machine. */
+/* The HMCS lock: trees of several shapes, the one of this machine, and those of machines that hwloc
+ * makes up. Built with hwloc, where it is installed, and without. */
 
 #include "unit_lock.h"
 
@@ -17,7 +18,7 @@ static tsm_hmcs_domain_t domain[DOMAINS_MAX];
 
 typedef struct shape {
     uint32_t depth;
-    uint32_t widths[4];
+    uint32_t widths[6];
 } shape_t;
 
 static const shape_t shapes[] = {
@@ -41,10 +42,8 @@ static void init(const shape_t *shape, uint32_t threshold)
 /* Nobody is left anywhere. */
 static void check_free(void)
 {
-    for (tsm_hmcs_domain_t *d = lock.root; d < lock.leaf + lock.leaves; d++) {
+    for (tsm_hmcs_domain_t *d = lock.root; d < lock.leaf + lock.leaves; d++)
         assert_null(tsm_load(&d->mcs.tail, TSM_ACQUIRE));
-        assert_int_equal(d->above, 0);
-    }
 }
 
 typedef struct member {
@@ -254,7 +253,8 @@ static void test_stopped_before_link(void **state)
 
     tsm_store(&pred->next, &stopped, TSM_RELEASE);
     tsm_wait_word(&stopped.status, TSM_MCS_WAITING, TSM_MCS_PARKED, TSM_WAIT_PARK);
-    assert_int_equal(lock.leaf[0].above, 0);
+    /* alone: it would have to go up itself */
+    assert_int_equal(tsm_load(&stopped.status, TSM_RELAXED), TSM_MCS_GRANTED);
     assert_int_equal(try(holder), 1);
     release(holder);
     tsm_mcs_release(&lock.leaf[0].mcs, &stopped);
@@ -263,42 +263,125 @@ static void test_stopped_before_link(void **state)
     check_free();
 }
 
+/* Every processor has a leaf, and every leaf a path of all levels to the root. */
+static void check_topology(const tsm_hmcs_topology_t *topology, uint32_t depth)
+{
+    assert_true(topology->depth >= 1 && topology->depth <= depth);
+    assert_int_equal(tsm_hmcs_init_topology(&lock, topology, TSM_HMCS_THRESHOLD), 0);
+    assert_int_equal(lock.depth, topology->depth);
+    for (uint32_t leaf = 0; leaf < lock.leaves; leaf++) {
+        uint32_t levels = 1;
+        for (tsm_hmcs_domain_t *d = &lock.leaf[leaf]; d->parent != NULL; d = d->parent, levels++)
+            assert_true(d->parent < d && d->parent >= lock.root);
+        assert_int_equal(levels, lock.depth);
+    }
+    for (uint32_t cpu = 0; lock.leaf_of_cpu != NULL && cpu < lock.cpus; cpu++)
+        assert_true(lock.leaf_of_cpu[cpu] < lock.leaves);
+    assert_true(tsm_hmcs_leaf_here(&lock) < lock.leaves);
+}
+
 static void test_topology(void **state)
 {
+    tsm_hmcs_topology_t topology;
+
     (void) state;
     for (uint32_t depth = 1; depth <= 4; depth++) {
-        assert_int_equal(tsm_hmcs_init_topology(&lock, depth, TSM_HMCS_THRESHOLD), 0);
-        assert_true(lock.depth >= 1 && lock.depth <= depth);
-        assert_true(tsm_hmcs_leaf_here(&lock) < lock.leaves);
-        if (lock.leaf_of_cpu != NULL) {
-            for (uint32_t cpu = 0; cpu < lock.cpus; cpu++)
-                assert_true(lock.leaf_of_cpu[cpu] < lock.leaves);
-        }
+        assert_int_equal(tsm_hmcs_topology_init(&topology, depth), 0);
+        check_topology(&topology, depth);
         unit_try(&ops);
         unit_exclusion(&ops, unit_mixed_body, 2000);
         check_free();
         tsm_hmcs_destroy_topology(&lock);
+        tsm_hmcs_topology_destroy(&topology);
     }
 }
 
-#if !TSM_HAVE_HWLOC
+#if TSM_HAVE_HWLOC
+/* Machines that hwloc makes up, and the shapes that they shall get: the innermost levels that hold
+ * more than one processor each. */
+static const struct machine {
+    const char *synthetic;
+    uint32_t depth;             /* asked for */
+    shape_t shape;
+} machines[] = {
+    { "pu:4", 4, { 1, { 1 } } },
+    { "core:4 pu:1", 4, { 1, { 1 } } },
+    { "pack:2 core:4 pu:1", 4, { 2, { 1, 2 } } },
+    { "pack:2 core:4 pu:2", 4, { 3, { 1, 2, 8 } } },
+    { "pack:2 core:4 pu:2", 2, { 2, { 1, 8 } } },
+    { "pack:2 core:4 pu:2", 1, { 1, { 1 } } },
+    { "pack:2 l3:4 l2:8 l1:1 core:1 pu:2", 4, { 4, { 1, 2, 8, 64 } } },
+    { "pack:2 l3:4 l2:8 l1:1 core:1 pu:2", 3, { 3, { 1, 8, 64 } } },
+    { "pack:2 l3:4 l2:8 l1:1 core:1 pu:2", 2, { 2, { 1, 64 } } },
+    { "pack:2 l3:4 l2:8 l1:1 core:1 pu:1", 3, { 3, { 1, 2, 8 } } },
+    { "group:2 pack:2 l3:3 l2:2 core:2 pu:2", 3, { 3, { 1, 24, 48 } } },
+    { "group:2 pack:2 l3:3 l2:2 core:2 pu:2", 6, { 6, { 1, 2, 4, 12, 24, 48 } } },
+};
+
+static void describe(const char *synthetic, uint32_t depth, tsm_hmcs_topology_t *topology)
+{
+    setenv("HWLOC_SYNTHETIC", synthetic, 1);
+    assert_int_equal(tsm_hmcs_topology_init(topology, depth), 0);
+    unsetenv("HWLOC_SYNTHETIC");
+}
+
+static void test_topology_of_others(void **state)
+{
+    tsm_hmcs_topology_t topology;
+
+    (void) state;
+    for (size_t m = 0; m < sizeof(machines) / sizeof(machines[0]); m++) {
+        const struct machine *machine = &machines[m];
+        describe(machine->synthetic, machine->depth, &topology);
+        check_topology(&topology, machine->depth);
+        assert_int_equal(topology.depth, machine->shape.depth);
+        for (uint32_t i = 0; i < topology.depth; i++)
+            assert_int_equal(topology.widths[i], machine->shape.widths[i]);
+        tsm_hmcs_destroy_topology(&lock);
+        tsm_hmcs_topology_destroy(&topology);
+    }
+}
+
+/* Processors whose numbers jump between the caches: the table follows the caches. */
+static void test_topology_numbers(void **state)
+{
+    static const uint32_t leaf_of_cpu[] = { 0, 2, 1, 3, 0, 2, 1, 3 };
+    tsm_hmcs_topology_t topology;
+
+    (void) state;
+    describe("l3:2 core:2 pu:2(indexes=0,4,2,6,1,5,3,7)", 3, &topology);
+    check_topology(&topology, 3);
+    assert_int_equal(lock.depth, 3);
+    assert_int_equal(lock.cpus, 8);
+    for (uint32_t cpu = 0; cpu < 8; cpu++)
+        assert_int_equal(lock.leaf_of_cpu[cpu], leaf_of_cpu[cpu]);
+    for (uint32_t leaf = 0; leaf < 4; leaf++)
+        assert_ptr_equal(lock.leaf[leaf].parent, &lock.root[1 + leaf / 2]);
+    unit_exclusion(&ops, unit_mixed_body, 9000);
+    check_free();
+    tsm_hmcs_destroy_topology(&lock);
+    tsm_hmcs_topology_destroy(&topology);
+}
+#else
 /* The shapes that are made for machines that we do not have. */
 static void test_topology_of_others(void **state)
 {
-    tsm_hmcs_shape_t shape;
+    tsm_hmcs_topology_t topology = { 0 };
 
     (void) state;
     for (uint32_t cpus = 1; cpus < 2000; cpus++) {
         for (uint32_t depth = 1; depth <= TSM_HMCS_DEPTH_MAX; depth++) {
-            tsm_hmcs_shape_(cpus, depth, &shape);
-            assert_true(shape.depth >= 1 && shape.depth <= depth);
-            assert_true(tsm_hmcs_domains(shape.widths, shape.depth) <= cpus + 1);
+            tsm_hmcs_blocks_(&topology, cpus, depth);
+            assert_true(topology.depth >= 1 && topology.depth <= depth);
+            assert_true(tsm_hmcs_domains(topology.widths, topology.depth) <= cpus + 1);
         }
     }
-    tsm_hmcs_shape_(256, 3, &shape);
-    assert_int_equal(shape.depth, 3);
-    assert_int_equal(shape.widths[1], 8);
-    assert_int_equal(shape.widths[2], 32);
+    tsm_hmcs_blocks_(&topology, 256, 3);
+    assert_int_equal(topology.depth, 3);
+    assert_int_equal(topology.widths[1], 8);
+    assert_int_equal(topology.widths[2], 32);
+    check_topology(&topology, 3);
+    tsm_hmcs_destroy_topology(&lock);
 }
 #endif
 
@@ -370,8 +453,9 @@ int main(void)
         cmocka_unit_test(test_come_and_go),
         cmocka_unit_test(test_held_at_any_step),
         cmocka_unit_test(test_topology),
-#if !TSM_HAVE_HWLOC
         cmocka_unit_test(test_topology_of_others),
+#if TSM_HAVE_HWLOC
+        cmocka_unit_test(test_topology_numbers),
 #endif
         cmocka_unit_test(test_misuse),
     };

@@ -4,46 +4,22 @@
  */
 
 /*
- * What:       HMCS<N>, a tree of MCS locks that follows the machine: N levels, one lock for each
- *             domain (say, socket or shared cache) of a level. Threads queue at their leaf; who
- *             holds a domain queues for it one level up; who holds the root has the lock. A holder
- *             passes the lock on inside its domain up to `threshold` times in a row.
+ * HMCS<N>, a tree of MCS locks that follows the machine: N levels, one lock for each domain (say,
+ * socket or shared cache) of a level. Threads queue at their leaf; the holder of a domain queues
+ * for it one level up; the holder of the root has the lock. A holder passes the lock on inside its
+ * domain up to `threshold` times in a row.
+ *
  * Source:     Chabbi, Fagan, Mellor-Crummey, "High Performance Locks for Multi-level NUMA Systems",
  *             PPoPP 2015; for MPI, ICS'19 "Software Combining to Mitigate Multithreaded MPI
  *             Contention", section 4.2. A try that goes to the root directly is the fast path of
  *             Chabbi and Mellor-Crummey, "Contention-conscious, Locality-preserving Locks", PPoPP
  *             2016.
- * Invariants: (1) a domain is held by at most one thread, by MCS. (2) The plain fields of a domain
- *             are touched only by the thread that holds it. (3) `above` is 1 exactly while the
- *             holder of the domain, or the waiter to whom it is being passed, has all domains
- *             above; it is 0 whenever the domain is free. (4) The `node` of a domain is in its
- *             parent's queue only while the domain is held. (5) The lock is held by the thread that
- *             holds the root, directly or as inherited by (3).
- * Progress:   acquire is blocking and FIFO inside a leaf. An entry in the queue of a domain with k
- *             levels below it stands for at most (threshold + 1)^k critical sections, so who is
- *             queued does not starve. Try is bounded: one MCS try of the root. Release waits only
- *             as MCS does, for a successor that stands between its swap and its link, at each level
- *             that it gives up.
- *
- *   release                              acquire
- *   those of tsm_mcs.h, once for each level; nothing else here is atomic but one look at a link
- *   whose result is only a hint. above, passes and node travel from holder to holder of the domain
- *   along the MCS edges; what the lock protects, along the edge of the level where it changes
- *   hands.
- *
- * The published code keeps the number of passes in the status word on which the successor spins,
- * and "go up yourself" as one more value of it, with barriers placed by hand. These were shown
- * wrong for Arm ("Verifying and Optimizing the HMCS Lock for Arm Servers", NETYS 2021). Here the
- * number and the flag are plain fields under the lock of their domain, so that the only orders
- * needed are those of one MCS lock, which can be checked alone. The rule that makes it a
- * hierarchy is kept: a domain gives up its parent before itself, since the next holder of the
- * domain queues at the parent with the same node. The price is one more cache line that moves
- * inside the domain with each hand-over.
- *
  * Threads:    any number, pinned or not, any number on one leaf; they may come and go. The leaf is
  *             chosen anew with each acquire and is only a hint: a wrong one costs speed. The caller
  *             owns the node, which must be zero (TSM_HMCS_NODE_INITIALIZER) at first and stay
  *             untouched from acquire to the end of release. The domains are the caller's too.
+ *
+ * Proof and pairs are at the end of this file.
  */
 
 #ifndef TSM_HMCS_H_INCLUDED
@@ -62,14 +38,15 @@
 #define TSM_HMCS_THRESHOLD 64
 
 typedef struct tsm_hmcs_domain {
-    tsm_mcs_t mcs;                      /* who comes writes here */
+    tsm_mcs_t mcs;                      /* threads that come write here */
     char pad1[TSM_CACHELINE - sizeof(tsm_mcs_t)];
-    tsm_mcs_node_t node;                /* with which the holder queues at the parent */
+    tsm_mcs_node_t node;                /* with which the holder queues at the parent ... */
+    uint32_t passes;                    /* ... and what came with the parent, as in a node */
     struct tsm_hmcs_domain *parent;     /* NULL for the root */
-    uint32_t above;                     /* the parent and all above it come with this domain */
-    uint32_t passes;                    /* since the parent was acquired */
-    char pad2[TSM_CACHELINE - sizeof(tsm_mcs_node_t) - sizeof(void *) - 2 * sizeof(uint32_t)];
+    char pad2[TSM_CACHELINE - sizeof(tsm_mcs_node_t) - 2 * sizeof(void *)];
 } tsm_hmcs_domain_t;
+
+_Static_assert(sizeof(tsm_hmcs_domain_t) == 2 * TSM_CACHELINE, "two lines for a domain");
 
 typedef struct tsm_hmcs {
     tsm_hmcs_domain_t *root;            /* the first of all domains */
@@ -85,9 +62,10 @@ typedef struct tsm_hmcs {
 typedef struct tsm_hmcs_node {
     tsm_mcs_node_t mcs;
     tsm_hmcs_domain_t *at;              /* from acquire to release: where mcs is queued */
+    uint32_t passes;                    /* since the parent of `at` was acquired; 0: we did that */
 } tsm_hmcs_node_t;
 
-#define TSM_HMCS_NODE_INITIALIZER { { NULL, 0 }, NULL }
+#define TSM_HMCS_NODE_INITIALIZER { { NULL, 0 }, NULL, 0 }
 
 /* Number of domains that tsm_hmcs_init needs. widths: domains on each level, from the root, which
  * is one, down to the leaves; no level narrower than the one above. */
@@ -107,7 +85,7 @@ static inline size_t tsm_hmcs_domains(const uint32_t widths[], uint32_t depth)
 /* Make a free lock of `depth` levels; 1 makes a plain MCS lock. domain: tsm_hmcs_domains() of them
  * in any memory, the lock's while it is used. Children are spread evenly over their parents; for a
  * machine that is not even, write to `parent` before use. threshold: hand-overs in a row inside a
- * domain, 0 for none. One thread, before any use; makes a system call. */
+ * domain, 0 for none, below TSM_MCS_NUMBER_MAX. One thread, before any use; one system call. */
 static inline void tsm_hmcs_init(tsm_hmcs_t *lock, tsm_hmcs_domain_t domain[],
                                  const uint32_t widths[], uint32_t depth, uint32_t threshold)
 {
@@ -115,11 +93,11 @@ static inline void tsm_hmcs_init(tsm_hmcs_t *lock, tsm_hmcs_domain_t domain[],
     tsm_hmcs_domain_t *above = NULL, *level = domain;
     long cpus = sysconf(_SC_NPROCESSORS_CONF);
 
+    assert(threshold < TSM_MCS_NUMBER_MAX && "tsm_hmcs_init: the threshold is too large");
     for (uint32_t i = 0; i < depth; i++) {
         for (uint32_t k = 0; k < widths[i]; k++) {
             tsm_mcs_init(&level[k].mcs);
             level[k].parent = above ? &above[(uint64_t) k * widths[i - 1] / widths[i]] : NULL;
-            level[k].above = 0;
             level[k].passes = 0;
         }
         above = level;
@@ -152,23 +130,20 @@ static inline uint32_t tsm_hmcs_leaf_here(const tsm_hmcs_t *lock)
 }
 
 /* Blocks until the lock is ours. leaf: below lock->leaves, from tsm_hmcs_leaf_here or otherwise.
- * Takes each level even if nobody is there; who mostly finds the lock free calls try first. */
+ * Takes each level even if nobody is there; a caller that mostly finds it free tries first. */
 static inline void tsm_hmcs_acquire(tsm_hmcs_t *lock, tsm_hmcs_node_t *node, uint32_t leaf)
 {
     tsm_hmcs_domain_t *domain = &lock->leaf[leaf];
-    tsm_mcs_node_t *mcs = &node->mcs;
 
     assert(leaf < lock->leaves && "tsm_hmcs_acquire: no such leaf");
     assert(node->at == NULL && "tsm_hmcs_acquire: the node is in use");
+    uint32_t passes = tsm_mcs_acquire_number(&domain->mcs, &node->mcs);
     node->at = domain;
-    tsm_mcs_acquire(&domain->mcs, mcs);
-    while (domain->parent != NULL && !domain->above) {
-        /* true once we are through; nobody looks earlier, since we hold the domain */
-        domain->above = 1;
-        domain->passes = 0;
-        mcs = &domain->node;
+    node->passes = passes;
+    while (passes == 0 && domain->parent != NULL) {
+        passes = tsm_mcs_acquire_number(&domain->parent->mcs, &domain->node);
+        domain->passes = passes;
         domain = domain->parent;
-        tsm_mcs_acquire(&domain->mcs, mcs);
     }
 }
 
@@ -181,26 +156,21 @@ static inline int tsm_hmcs_try(tsm_hmcs_t *lock, tsm_hmcs_node_t *node)
     if (!tsm_mcs_try(&lock->root->mcs, &node->mcs))
         return 0;
     node->at = lock->root;
+    node->passes = 0;
     return 1;
 }
 
-/* Does the holder of the domain pass it on with all that is above? Relaxed: a waiter that is
- * overlooked goes up itself. */
-static inline int tsm_hmcs_pass_(tsm_hmcs_domain_t *domain, tsm_mcs_node_t *mcs, uint32_t threshold)
-{
-    if (domain->passes >= threshold || tsm_load(&mcs->next, TSM_RELAXED) == NULL)
-        return 0;
-    domain->passes++;
-    return 1;
-}
-
-/* Give up the domain in which mcs is queued, after what is above it unless that is passed on. */
-static inline void tsm_hmcs_leave_(tsm_hmcs_domain_t *domain, tsm_mcs_node_t *mcs,
+/* Give up the domain in which mcs is queued, after what is above it unless that is passed on. A
+ * waiter that has not linked yet is overlooked and goes up itself. */
+static inline void tsm_hmcs_leave_(tsm_hmcs_domain_t *domain, tsm_mcs_node_t *mcs, uint32_t passes,
                                    uint32_t threshold)
 {
-    if (domain->parent != NULL && !tsm_hmcs_pass_(domain, mcs, threshold)) {
-        domain->above = 0;
-        tsm_hmcs_leave_(domain->parent, &domain->node, threshold);
+    if (domain->parent != NULL) {
+        if (passes < threshold && tsm_mcs_has_successor(mcs)) {
+            tsm_mcs_release_number(&domain->mcs, mcs, passes + 1);
+            return;
+        }
+        tsm_hmcs_leave_(domain->parent, &domain->node, domain->passes, threshold);
     }
     tsm_mcs_release(&domain->mcs, mcs);
 }
@@ -212,7 +182,35 @@ static inline void tsm_hmcs_release(tsm_hmcs_t *lock, tsm_hmcs_node_t *node)
 
     assert(domain != NULL && "tsm_hmcs_release: the node holds no lock");
     node->at = NULL;
-    tsm_hmcs_leave_(domain, &node->mcs, lock->threshold);
+    tsm_hmcs_leave_(domain, &node->mcs, node->passes, lock->threshold);
 }
+
+/*
+ * Invariants: (1) a domain is held by at most one thread, by MCS. (2) The number that comes with a
+ *             domain is n > 0 exactly if the domain's parent, and all that is above, comes with it,
+ *             after n hand-overs in a row; 0 tells the new holder to acquire the parent itself.
+ *             (3) `node` and `passes` of a domain are used only by the thread that holds the
+ *             domain, apart from what MCS does with the node in the parent's queue. (4) `node` is
+ *             in the parent's queue only while the domain is held. (5) The lock is held by the
+ *             thread that holds the root, directly or as inherited by (2).
+ * Progress:   acquire is blocking and FIFO inside a leaf. An entry in the queue of a domain with k
+ *             levels below it stands for at most (threshold + 1)^k critical sections, so a queued
+ *             thread does not starve. Try is bounded: one MCS try of the root. Release waits only
+ *             as MCS does, for a successor that stands between its swap and its link, at each level
+ *             that it gives up.
+ *
+ *   release                              acquire
+ *   those of tsm_mcs.h, once for each level; nothing else here is atomic but the look for a
+ *   successor, whose result is only a hint. node and passes of a domain travel from holder to
+ *   holder of the domain along the MCS edges; what the lock protects, along the edge of the level
+ *   where it changes hands.
+ *
+ * As in the published code, the number of passes travels in the status word on which the successor
+ * waits, so that a hand-over inside a leaf touches the two threads' nodes and nothing else that
+ * changes. The published code places its barriers by hand and was shown wrong for Arm ("Verifying
+ * and Optimizing the HMCS Lock for Arm Servers", NETYS 2021). Here the word is that of one MCS
+ * lock, whose orders can be checked alone. A domain gives up its parent before itself, since the
+ * next holder of the domain queues at the parent with the same node.
+ */
 
 #endif /* TSM_HMCS_H_INCLUDED */

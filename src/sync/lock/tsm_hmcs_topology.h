@@ -4,16 +4,16 @@
  */
 
 /*
- * What:       makes a tsm_hmcs_t that fits this machine. With TSM_HAVE_HWLOC defined to 1 (and
- *             -lhwloc) the levels are those of hwloc; otherwise they are blocks of consecutive
- *             processor numbers, from what the C library knows.
+ * Makes HMCS locks that fit this machine. A tsm_hmcs_topology_t describes the machine once, any
+ * number of locks are made from it. With TSM_HAVE_HWLOC defined to 1 (and -lhwloc) its levels are
+ * the innermost ones of hwloc's tree; otherwise they are blocks of consecutive processor numbers.
+ *
  * Source:     PPoPP 2015 "High Performance Locks for Multi-level NUMA Systems", section 3, for the
  *             levels worth having; the hwloc 2 manual.
  * Invariants: every leaf has a path to the root; every processor number maps to a leaf.
  * Progress:   for set-up and end only: makes system calls and allocates, and never ends the
- *             program. Nothing is bound, and nothing else of the process changes.
- * Pairs:      none: one thread, before and after all use of the lock.
- * Threads:    one at a time for each lock.
+ *             program. Binds nothing and changes nothing else of the process.
+ * Threads:    one at a time for each topology and each lock; any number read one topology.
  */
 
 #ifndef TSM_HMCS_TOPOLOGY_H_INCLUDED
@@ -24,6 +24,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "tsm_hmcs.h"
 
@@ -42,142 +43,186 @@
 #define TSM_HMCS_LEAF_CPUS 8
 #define TSM_HMCS_CHILDREN  4
 
-/* The shape of a lock: widths of its levels from the root down, and where they come from. */
-typedef struct tsm_hmcs_shape {
+typedef struct tsm_hmcs_topology {
     uint32_t depth;
-    uint32_t widths[TSM_HMCS_DEPTH_MAX];
-    int hwloc_depth[TSM_HMCS_DEPTH_MAX];
-} tsm_hmcs_shape_t;
+    uint32_t widths[TSM_HMCS_DEPTH_MAX];        /* domains of each level from the root down */
+    uint32_t *parent;           /* of each domain but the root, numbers from the root; or NULL */
+    uint32_t cpus;
+    uint32_t *leaf_of_cpu;      /* or NULL: evenly */
+} tsm_hmcs_topology_t;
 
-/* The lock with domains of its own and room for a table of processors; 0 or ENOMEM. */
-static inline int tsm_hmcs_allocate_(tsm_hmcs_t *lock, const tsm_hmcs_shape_t *shape,
-                                     uint32_t threshold, uint32_t table, uint32_t **leaf_of_cpu)
+#if TSM_HAVE_HWLOC
+/* The levels of hwloc that divide the one above and hold more than one processor each, from the
+ * outermost. Returns how many; all of them even if `depths` has room for fewer. */
+static inline uint32_t tsm_hmcs_levels_(hwloc_topology_t hwloc, int depths[], uint32_t room)
 {
-    size_t count = tsm_hmcs_domains(shape->widths, shape->depth);
-    tsm_hmcs_domain_t *domain = malloc(count * sizeof(*domain));
+    uint32_t pus = (uint32_t) hwloc_get_nbobjs_by_type(hwloc, HWLOC_OBJ_PU);
+    uint32_t last = 1, count = 0;
 
-    *leaf_of_cpu = table > 0 ? calloc(table, sizeof(**leaf_of_cpu)) : NULL;
-    if (domain == NULL || (table > 0 && *leaf_of_cpu == NULL)) {
-        free(domain);
-        free(*leaf_of_cpu);
-        return ENOMEM;
+    for (int d = 1; d < hwloc_topology_get_depth(hwloc); d++) {
+        uint32_t width = hwloc_get_nbobjs_by_depth(hwloc, d);
+        if (width <= last || width >= pus)
+            continue;
+        if (count < room)
+            depths[count] = d;
+        last = width;
+        count++;
     }
-    tsm_hmcs_init(lock, domain, shape->widths, shape->depth, threshold);
+    return count;
+}
+
+/* The innermost depth - 1 of those levels, below a root of our own. hwloc_depth: where they are. */
+static inline int tsm_hmcs_choose_(tsm_hmcs_topology_t *topology, hwloc_topology_t hwloc,
+                                   uint32_t depth, int hwloc_depth[])
+{
+    uint32_t all = (uint32_t) hwloc_topology_get_depth(hwloc);
+    int *depths = malloc(all * sizeof(*depths));
+
+    if (depths == NULL)
+        return ENOMEM;
+    uint32_t count = tsm_hmcs_levels_(hwloc, depths, all);
+    uint32_t skip = count > depth - 1 ? count - (depth - 1) : 0;
+
+    topology->depth = 1 + count - skip;
+    topology->widths[0] = 1;
+    for (uint32_t i = 1; i < topology->depth; i++) {
+        hwloc_depth[i] = depths[skip + i - 1];
+        topology->widths[i] = hwloc_get_nbobjs_by_depth(hwloc, hwloc_depth[i]);
+    }
+    free(depths);
     return 0;
 }
 
-#if TSM_HAVE_HWLOC
-/* The outermost levels that divide the one above and hold more than one processor each. */
-static inline void tsm_hmcs_shape_(hwloc_topology_t topology, uint32_t depth,
-                                   tsm_hmcs_shape_t *shape)
+/* Machines need not be even, so that tsm_hmcs_init's parents are replaced. */
+static inline void tsm_hmcs_parents_(tsm_hmcs_topology_t *topology, hwloc_topology_t hwloc,
+                                     const int hwloc_depth[])
 {
-    int levels = hwloc_topology_get_depth(topology);
-    uint32_t pus = (uint32_t) hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_PU);
+    uint32_t *parent = topology->parent;
 
-    *shape = (tsm_hmcs_shape_t) { .depth = 1, .widths = { 1 } };
-    for (int d = 1; d < levels && shape->depth < depth; d++) {
-        uint32_t width = hwloc_get_nbobjs_by_depth(topology, d);
-        if (width <= shape->widths[shape->depth - 1] || width >= pus)
-            continue;
-        shape->widths[shape->depth] = width;
-        shape->hwloc_depth[shape->depth++] = d;
-    }
-}
-
-/* Where the machine is not even, the parents are not the ones that tsm_hmcs_init set. */
-static inline void tsm_hmcs_parents_(hwloc_topology_t topology, const tsm_hmcs_shape_t *shape,
-                                     tsm_hmcs_domain_t *level)
-{
-    for (uint32_t i = 1; i < shape->depth; i++) {
-        tsm_hmcs_domain_t *above = level;
-        level += shape->widths[i - 1];
-        for (uint32_t k = 0; k < shape->widths[i]; k++) {
-            hwloc_obj_t object = hwloc_get_obj_by_depth(topology, shape->hwloc_depth[i], k);
-            hwloc_obj_t parent =
-                hwloc_get_ancestor_obj_by_depth(topology, shape->hwloc_depth[i - 1], object);
-            if (parent != NULL)
-                level[k].parent = &above[parent->logical_index];
+    parent[0] = 0;
+    for (uint32_t i = 1, above = 0, level = 1; i < topology->depth; i++) {
+        for (uint32_t k = 0; k < topology->widths[i]; k++) {
+            hwloc_obj_t object = hwloc_get_obj_by_depth(hwloc, hwloc_depth[i], k), up = NULL;
+            if (i > 1 && object != NULL)
+                up = hwloc_get_ancestor_obj_by_depth(hwloc, hwloc_depth[i - 1], object);
+            parent[level + k] = above + (up != NULL ? up->logical_index : 0);
         }
+        above = level;
+        level += topology->widths[i];
     }
 }
 
-/* Fill the table: for each processor its object on the leaf level. */
-static inline void tsm_hmcs_table_(hwloc_topology_t topology, int leaf_depth, uint32_t cpus,
-                                   uint32_t *leaf_of_cpu)
+/* For each processor its object on the leaf level. */
+static inline void tsm_hmcs_leaves_(tsm_hmcs_topology_t *topology, hwloc_topology_t hwloc,
+                                    int leaf_depth)
 {
     hwloc_obj_t pu = NULL;
 
-    while ((pu = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_PU, pu)) != NULL) {
-        hwloc_obj_t leaf = hwloc_get_ancestor_obj_by_depth(topology, leaf_depth, pu);
-        if (leaf != NULL && pu->os_index < cpus)
-            leaf_of_cpu[pu->os_index] = leaf->logical_index;
+    while ((pu = hwloc_get_next_obj_by_type(hwloc, HWLOC_OBJ_PU, pu)) != NULL) {
+        hwloc_obj_t leaf = hwloc_get_ancestor_obj_by_depth(hwloc, leaf_depth, pu);
+        if (leaf != NULL && pu->os_index < topology->cpus)
+            topology->leaf_of_cpu[pu->os_index] = leaf->logical_index;
     }
 }
 
-/* The lock from a loaded topology; 0 or ENOMEM. */
-static inline int tsm_hmcs_from_hwloc_(hwloc_topology_t topology, tsm_hmcs_t *lock,
-                                       uint32_t depth, uint32_t threshold)
+static inline int tsm_hmcs_from_hwloc_(tsm_hmcs_topology_t *topology, hwloc_topology_t hwloc,
+                                       uint32_t depth)
 {
-    hwloc_const_bitmap_t all = hwloc_topology_get_complete_cpuset(topology);
-    uint32_t cpus = (uint32_t) (hwloc_bitmap_last(all) + 1);
-    uint32_t *leaf_of_cpu;
-    tsm_hmcs_shape_t shape;
+    int last = hwloc_bitmap_last(hwloc_topology_get_complete_cpuset(hwloc));
+    int hwloc_depth[TSM_HMCS_DEPTH_MAX];
 
-    tsm_hmcs_shape_(topology, depth, &shape);
-    if (tsm_hmcs_allocate_(lock, &shape, threshold, cpus, &leaf_of_cpu) != 0)
+    if (tsm_hmcs_choose_(topology, hwloc, depth, hwloc_depth) != 0)
         return ENOMEM;
-    tsm_hmcs_parents_(topology, &shape, lock->root);
-    tsm_hmcs_table_(topology, shape.hwloc_depth[shape.depth - 1], cpus, leaf_of_cpu);
-    lock->cpus = cpus;
-    lock->leaf_of_cpu = leaf_of_cpu;
+    topology->cpus = last < 0 ? 1 : (uint32_t) last + 1;
+    topology->parent = calloc(tsm_hmcs_domains(topology->widths, topology->depth),
+                              sizeof(*topology->parent));
+    topology->leaf_of_cpu = calloc(topology->cpus, sizeof(*topology->leaf_of_cpu));
+    if (topology->parent == NULL || topology->leaf_of_cpu == NULL)
+        return ENOMEM;
+    tsm_hmcs_parents_(topology, hwloc, hwloc_depth);
+    if (topology->depth > 1)
+        tsm_hmcs_leaves_(topology, hwloc, hwloc_depth[topology->depth - 1]);
     return 0;
 }
 
-static inline int tsm_hmcs_build_(tsm_hmcs_t *lock, uint32_t depth, uint32_t threshold)
+static inline int tsm_hmcs_describe_(tsm_hmcs_topology_t *topology, uint32_t depth)
 {
-    hwloc_topology_t topology;
+    hwloc_topology_t hwloc;
     int rc = ENOMEM;
 
-    if (hwloc_topology_init(&topology) != 0)
+    if (hwloc_topology_init(&hwloc) != 0)
         return ENOMEM;
-    if (hwloc_topology_load(topology) == 0)
-        rc = tsm_hmcs_from_hwloc_(topology, lock, depth, threshold);
-    hwloc_topology_destroy(topology);
+    if (hwloc_topology_load(hwloc) == 0)
+        rc = tsm_hmcs_from_hwloc_(topology, hwloc, depth);
+    hwloc_topology_destroy(hwloc);
     return rc;
 }
 #else
 /* Blocks of processors; groups of blocks above them, as long as there is more than one. */
-static inline void tsm_hmcs_shape_(uint32_t cpus, uint32_t depth, tsm_hmcs_shape_t *shape)
+static inline void tsm_hmcs_blocks_(tsm_hmcs_topology_t *topology, uint32_t cpus, uint32_t depth)
 {
-    uint32_t up[TSM_HMCS_DEPTH_MAX];
-    uint32_t width = (cpus + TSM_HMCS_LEAF_CPUS - 1) / TSM_HMCS_LEAF_CPUS, levels = 0;
+    uint32_t up[TSM_HMCS_DEPTH_MAX], levels = 0;
+    uint32_t width = (cpus + TSM_HMCS_LEAF_CPUS - 1) / TSM_HMCS_LEAF_CPUS;
 
-    for (; width > 1 && levels < depth - 1; width = (width + TSM_HMCS_CHILDREN - 1) /
-         TSM_HMCS_CHILDREN)
+    while (width > 1 && levels < depth - 1) {
         up[levels++] = width;
-    *shape = (tsm_hmcs_shape_t) { .depth = levels + 1, .widths = { 1 } };
+        width = (width + TSM_HMCS_CHILDREN - 1) / TSM_HMCS_CHILDREN;
+    }
+    topology->depth = levels + 1;
+    topology->widths[0] = 1;
     for (uint32_t i = 1; i <= levels; i++)
-        shape->widths[i] = up[levels - i];
+        topology->widths[i] = up[levels - i];
+    topology->cpus = cpus;
 }
 
-static inline int tsm_hmcs_build_(tsm_hmcs_t *lock, uint32_t depth, uint32_t threshold)
+static inline int tsm_hmcs_describe_(tsm_hmcs_topology_t *topology, uint32_t depth)
 {
     long cpus = sysconf(_SC_NPROCESSORS_CONF);
-    uint32_t *none;
-    tsm_hmcs_shape_t shape;
 
-    tsm_hmcs_shape_(cpus > 0 ? (uint32_t) cpus : 1, depth, &shape);
-    return tsm_hmcs_allocate_(lock, &shape, threshold, 0, &none);
+    tsm_hmcs_blocks_(topology, cpus > 0 ? (uint32_t) cpus : 1, depth);
+    return 0;
 }
 #endif
 
-/* Make a free lock of at most `depth` levels, and fewer (see lock->depth) if the machine has no use
- * for them; on a machine with one domain it is a plain MCS lock. threshold: as tsm_hmcs_init.
- * Returns 0, or ENOMEM and leaves no lock. One thread, before any use; allocates. */
-static inline int tsm_hmcs_init_topology(tsm_hmcs_t *lock, uint32_t depth, uint32_t threshold)
+/* End of a topology; all locks made from it must have been destroyed. */
+static inline void tsm_hmcs_topology_destroy(tsm_hmcs_topology_t *topology)
 {
-    assert(depth > 0 && depth <= TSM_HMCS_DEPTH_MAX && "tsm_hmcs_init_topology: bad depth");
-    return tsm_hmcs_build_(lock, depth, threshold);
+    free(topology->parent);
+    free(topology->leaf_of_cpu);
+    topology->parent = NULL;
+    topology->leaf_of_cpu = NULL;
+}
+
+/* Describe this machine by at most `depth` levels, and fewer (see `depth`) if it has no use for
+ * them: with one level a lock is a plain MCS lock. The levels left out are the outermost below the
+ * root, since handing over pays most where threads are closest. Returns 0, or ENOMEM and leaves
+ * nothing. */
+static inline int tsm_hmcs_topology_init(tsm_hmcs_topology_t *topology, uint32_t depth)
+{
+    assert(depth > 0 && depth <= TSM_HMCS_DEPTH_MAX && "tsm_hmcs_topology_init: bad depth");
+    memset(topology, 0, sizeof(*topology));
+    int rc = tsm_hmcs_describe_(topology, depth);
+    if (rc != 0)
+        tsm_hmcs_topology_destroy(topology);
+    return rc;
+}
+
+/* Make a free lock of that shape. threshold: as tsm_hmcs_init. The topology must stay as long as
+ * the lock. Returns 0, or ENOMEM and leaves no lock. One thread, before any use. */
+static inline int tsm_hmcs_init_topology(tsm_hmcs_t *lock, const tsm_hmcs_topology_t *topology,
+                                         uint32_t threshold)
+{
+    size_t count = tsm_hmcs_domains(topology->widths, topology->depth);
+    tsm_hmcs_domain_t *domain = aligned_alloc(TSM_CACHELINE, count * sizeof(*domain));
+
+    if (domain == NULL)
+        return ENOMEM;
+    tsm_hmcs_init(lock, domain, topology->widths, topology->depth, threshold);
+    for (size_t i = 1; topology->parent != NULL && i < count; i++)
+        domain[i].parent = &domain[topology->parent[i]];
+    lock->cpus = topology->cpus;
+    lock->leaf_of_cpu = topology->leaf_of_cpu;
+    return 0;
 }
 
 /* End of a lock made by tsm_hmcs_init_topology; it must be free. One thread, after all others are
@@ -186,7 +231,6 @@ static inline void tsm_hmcs_destroy_topology(tsm_hmcs_t *lock)
 {
     assert(tsm_load(&lock->root->mcs.tail, TSM_RELAXED) == NULL &&
            "tsm_hmcs_destroy_topology: the lock is held");
-    free((void *) lock->leaf_of_cpu);
     free(lock->root);
     lock->root = NULL;
 }

@@ -10,7 +10,8 @@
  *             Combining to Mitigate Multithreaded MPI Contention", section 3.2.
  * Invariants: tail is NULL exactly when the lock is free, else the newest node. The nodes form one
  *             list from the holder's node to tail; the link of a node is written once, by its
- *             successor. A node is in the list of at most one lock.
+ *             successor. A node is in the list of at most one lock. A release may pass its
+ *             successor a number with the lock; a free lock passes 0.
  * Progress:   acquire is blocking and strictly FIFO in the order of the swaps of tail. Try is
  *             bounded: one load, one compare-and-swap. Release waits only while a successor
  *             stands between its swap and its link.
@@ -42,7 +43,10 @@
 /* Values of a node's status. */
 #define TSM_MCS_WAITING 0
 #define TSM_MCS_PARKED  1
-#define TSM_MCS_GRANTED 2
+#define TSM_MCS_GRANTED 2               /* and above: plus the number that comes with the lock */
+
+/* The largest number that a release can pass on. */
+#define TSM_MCS_NUMBER_MAX (UINT32_MAX - TSM_MCS_GRANTED)
 
 typedef struct tsm_mcs_node {
     TSM_ATOMIC(struct tsm_mcs_node *) next;
@@ -61,17 +65,25 @@ static inline void tsm_mcs_init(tsm_mcs_t *lock)
     tsm_store(&lock->tail, NULL, TSM_RELAXED);
 }
 
-/* Blocks until the lock is ours; FIFO. node: any memory of the caller, see "Threads" above. */
-static inline void tsm_mcs_acquire(tsm_mcs_t *lock, tsm_mcs_node_t *node)
+/* As tsm_mcs_acquire. Returns the number that the release before passed on, 0 if the lock was
+ * free. */
+static inline uint32_t tsm_mcs_acquire_number(tsm_mcs_t *lock, tsm_mcs_node_t *node)
 {
     tsm_store(&node->next, NULL, TSM_RELAXED);
     tsm_store(&node->status, TSM_MCS_WAITING, TSM_RELAXED);
 
     tsm_mcs_node_t *pred = tsm_swap(&lock->tail, node, TSM_ACQ_REL);
     if (pred == NULL)
-        return;
+        return 0;
     tsm_store(&pred->next, node, TSM_RELEASE);
     tsm_wait_word(&node->status, TSM_MCS_WAITING, TSM_MCS_PARKED, TSM_WAIT_PARK);
+    return tsm_load(&node->status, TSM_RELAXED) - TSM_MCS_GRANTED;
+}
+
+/* Blocks until the lock is ours; FIFO. node: any memory of the caller, see "Threads" above. */
+static inline void tsm_mcs_acquire(tsm_mcs_t *lock, tsm_mcs_node_t *node)
+{
+    (void) tsm_mcs_acquire_number(lock, node);
 }
 
 /* Returns 1 if the lock is now ours through node, 0 if it was held; node is then untouched by
@@ -87,8 +99,16 @@ static inline int tsm_mcs_try(tsm_mcs_t *lock, tsm_mcs_node_t *node)
     return tsm_cas(&lock->tail, &expected, node, TSM_ACQ_REL, TSM_RELAXED);
 }
 
-/* By the holder, with the node it acquired with. */
-static inline void tsm_mcs_release(tsm_mcs_t *lock, tsm_mcs_node_t *node)
+/* 1 if a successor is known, which a release will find; else 0. By the holder, with the node it
+ * acquired with. Relaxed: the answer decides who passes what, and carries no data. */
+static inline int tsm_mcs_has_successor(tsm_mcs_node_t *node)
+{
+    return tsm_load(&node->next, TSM_RELAXED) != NULL;
+}
+
+/* As tsm_mcs_release, and pass a number up to TSM_MCS_NUMBER_MAX to the successor. If there is none
+ * the number is lost. */
+static inline void tsm_mcs_release_number(tsm_mcs_t *lock, tsm_mcs_node_t *node, uint32_t number)
 {
     tsm_mcs_node_t *next = tsm_load(&node->next, TSM_ACQUIRE);
 
@@ -99,7 +119,13 @@ static inline void tsm_mcs_release(tsm_mcs_t *lock, tsm_mcs_node_t *node)
         /* somebody swapped the tail and is about to link */
         tsm_wait_until((next = tsm_load(&node->next, TSM_ACQUIRE)) != NULL, TSM_WAIT_POLL);
     }
-    tsm_wake_word(&next->status, TSM_MCS_GRANTED, TSM_MCS_PARKED);
+    tsm_wake_word(&next->status, TSM_MCS_GRANTED + number, TSM_MCS_PARKED);
+}
+
+/* By the holder, with the node it acquired with. */
+static inline void tsm_mcs_release(tsm_mcs_t *lock, tsm_mcs_node_t *node)
+{
+    tsm_mcs_release_number(lock, node, 0);
 }
 
 #endif /* TSM_MCS_H_INCLUDED */
