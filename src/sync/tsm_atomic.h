@@ -7,8 +7,7 @@
  * What:       the one place of src/sync that touches atomics: a thin layer over C11 <stdatomic.h>.
  * Source:     ISO C11 7.17; no paper.
  * Invariants: every access names its order. There is no stand-alone fence, because ThreadSanitizer
- *             does not see one, and no other way around C11 atomics; tsm_asym.h is the exception
- *             and gives its reasons.
+ *             does not see one, and no other way around C11 atomics.
  * Progress:   each operation is one atomic access and is wait-free where the hardware has the
  *             instruction; compare-and-swap is the strong form and never fails for no reason.
  * Pairs:      none here; see the users.

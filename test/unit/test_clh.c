@@ -3,8 +3,8 @@
  *     See COPYRIGHT in top-level directory
  */
 
-/* The CLH lock and its pool; all but the tests of the pool with both kinds of release, by a look at
- * `parked` and by an exchange. */
+/* The CLH lock, with tickets that announce and with tickets that do not unless somebody waits
+ * long. */
 
 #include "unit_lock.h"
 
@@ -52,14 +52,12 @@ static const unit_lock_t ops = { begin, end, acquire, try, release };
 
 static int set_up(void **state)
 {
-    int look = **(const int **) state;
+    uint32_t announce = **(const uint32_t **) state;
 
     memset(nodes, 0xa5, sizeof(nodes));
-    /* not tsm_asym_register(), which says no to ThreadSanitizer */
-    if (look)
-        tsm_asym_call_(TSM_ASYM_CMD_REGISTER);
-    assert_int_equal(tsm_clh_pool_init_(&pool, nodes, CONTEXTS, look), 0);
+    assert_int_equal(tsm_clh_pool_init(&pool, nodes, CONTEXTS), 0);
     tsm_clh_init(&lock, &pool);
+    tsm_store(&lock.announce, announce, TSM_RELAXED);
     return 0;
 }
 
@@ -123,13 +121,14 @@ static void test_many_come_and_go(void **state)
 
 static void test_bounded(void **state)
 {
+    /* an announcement counts itself down, and its release exchanges */
+    const int counts = **(const uint32_t **) state ? 2 : 0, exchanges = counts / 2;
     tsm_clh_context_t *x = begin(0), *y = begin(1);
 
-    (void) state;
-    assert_int_equal(ACCESSES(acquire(x)), 2 + FOR_ASSERTIONS);
-    assert_int_equal(ACCESSES(try(y)), 2 + FOR_ASSERTIONS);
-    assert_int_equal(ACCESSES(release(x)), 2 + FOR_ASSERTIONS);
+    assert_int_equal(ACCESSES(acquire(x)), 3 + counts + FOR_ASSERTIONS);
     assert_int_equal(ACCESSES(try(y)), 3 + FOR_ASSERTIONS);
+    assert_int_equal(ACCESSES(release(x)), 1 + exchanges + FOR_ASSERTIONS);
+    assert_int_equal(ACCESSES(try(y)), 4 + counts + FOR_ASSERTIONS);
     unit_hold_in = 0;
     release(y);
     end(x);
@@ -247,7 +246,7 @@ static void test_fifo(void **state)
 /* What tsm_clh_acquire does before it looks. */
 static uint64_t swap_only(tsm_clh_context_t *context)
 {
-    context->ticket += context->step;
+    context->ticket = tsm_clh_next_(&lock, context);
     return tsm_swap(&lock.tail, context->ticket, TSM_RELAXED);
 }
 
@@ -290,7 +289,7 @@ static void test_stopped_in_try(void **state)
     (void) state;
     for (int i = 0; i < 20; i++) {
         uint64_t seen = tsm_load(&lock.tail, TSM_RELAXED), expected = seen;
-        uint64_t ticket = late->ticket + late->step;
+        uint64_t ticket = tsm_clh_next_(&lock, late);
         for (int k = 0; k < i; k++) {
             acquire(x);
             expected = seen;
@@ -319,63 +318,9 @@ static void test_held_at_any_step(void **state)
     unit_held(&ops);
 }
 
-/* ---- the pool ---- */
+/* ---- misuse ---- */
 
 static tsm_clh_pool_t small;
-
-static void test_sizes(void **state)
-{
-    const struct { uint32_t contexts; uint64_t step; } good[] =
-        { { 1, 2 }, { 3, 4 }, { 4, 8 }, { 63, 64 }, { TSM_CLH_CONTEXTS_MAX, 65536 } };
-    tsm_clh_node_t *many = malloc(sizeof(*many) * TSM_CLH_NODES(TSM_CLH_CONTEXTS_MAX));
-    tsm_clh_context_t first, last = { 0 };
-
-    (void) state;
-    assert_int_equal(tsm_clh_pool_init(&small, many, 0), EINVAL);
-    assert_int_equal(tsm_clh_pool_init(&small, many, TSM_CLH_CONTEXTS_MAX + 1), EINVAL);
-    for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
-        assert_int_equal(tsm_clh_pool_init(&small, many, good[i].contexts), 0);
-        assert_true(small.step == good[i].step);
-        assert_int_equal(tsm_clh_context_init(&first, &small), 0);
-        tsm_clh_context_end(&first);
-        tsm_clh_pool_destroy(&small);
-    }
-    /* the largest of all indexes */
-    assert_int_equal(tsm_clh_pool_init(&small, many, TSM_CLH_CONTEXTS_MAX), 0);
-    small.free = TSM_CLH_CONTEXTS_MAX;
-    assert_int_equal(tsm_clh_context_init(&last, &small), 0);
-    assert_int_equal(tsm_clh_context_init(&first, &small), EAGAIN);
-    tsm_clh_init(&lock, &small);
-    tsm_clh_acquire(&lock, &last);
-    tsm_clh_release(&lock, &last);
-    tsm_clh_destroy(&lock);
-    tsm_clh_context_end(&last);
-    tsm_clh_pool_destroy(&small);
-    free(many);
-}
-
-static void test_exhaustion(void **state)
-{
-    tsm_clh_node_t few[TSM_CLH_NODES(3)];
-    tsm_clh_context_t context[4];
-
-    (void) state;
-    assert_int_equal(tsm_clh_pool_init(&small, few, 3), 0);
-    for (int round = 0; round < 9; round++) {
-        for (int i = 0; i < 3; i++)
-            assert_int_equal(tsm_clh_context_init(&context[i], &small), 0);
-        for (int i = 0; i < 3; i++) {
-            assert_int_equal(tsm_clh_context_init(&context[3], &small), EAGAIN);
-            tsm_clh_context_end(&context[i]);
-            assert_int_equal(tsm_clh_context_init(&context[i], &small), 0);
-        }
-        for (int i = 0; i < 3; i++)
-            tsm_clh_context_end(&context[(i + round) % 3]);
-    }
-    tsm_clh_pool_destroy(&small);
-}
-
-/* ---- misuse ---- */
 
 static void release_without_acquire(void *arg)
 {
@@ -449,9 +394,11 @@ static void destroy_pool_in_use(void *arg)
 static void acquire_at_the_end_of_the_sequence(void *arg)
 {
     (void) arg;
-    for (int i = 1; i <= CONTEXTS; i++)
-        tsm_store(&nodes[i].released, UINT64_MAX - pool.step + 1 + (uint64_t) i, TSM_RELAXED);
-    acquire(begin(0));
+    tsm_clh_context_t *context = begin(0);
+
+    context->ticket |= ~(4 * pool.step - 1);
+    tsm_store(&context->node->released, context->ticket, TSM_RELAXED);
+    acquire(context);
 }
 
 static void test_misuse(void **state)
@@ -479,10 +426,9 @@ static void test_misuse(void **state)
 
 int main(void)
 {
-    static const int by_look = 1, by_exchange = 0;
+    static const uint32_t announcing = UINT32_MAX, silent = 0;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sizes), cmocka_unit_test(test_exhaustion),
-        TESTS(by_look), TESTS(by_exchange),
+        TESTS(announcing), TESTS(silent),
     };
     return cmocka_run_group_tests_name("clh", tests, NULL, NULL);
 }

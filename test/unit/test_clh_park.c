@@ -3,16 +3,15 @@
  *     See COPYRIGHT in top-level directory
  */
 
-/* Sleeping in the CLH lock, with both kinds of release: by a look at `parked` behind the light half
- * of tsm_asym.h, and by an exchange. Waiters sleep at once. A wake-up that is lost is a hang, which
- * the limit of the Makefile ends. */
+/* Sleeping in the CLH lock, with tickets that announce from the start and with those that announce
+ * once somebody has waited. Waiters sleep at once if they may. A wake-up that is lost is a hang,
+ * which the limit of the Makefile ends. */
 
 #include "unit.h"
 #include "unit_perturb.h"
 
 #include <sched.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #define TSM_WAIT_PARK ((tsm_wait_policy_t) {0, 0, 1})
@@ -33,7 +32,7 @@ static tsm_clh_node_t nodes[TSM_CLH_NODES(CONTEXTS)];
 static guarded_t guarded[LOCKS];
 static TSM_ATOMIC(int) broken;
 
-static const int by_look = 1, by_exchange = 0;
+static const uint32_t announcing = UINT32_MAX, silent = 0;
 
 static void begin(tsm_clh_context_t *context)
 {
@@ -41,26 +40,23 @@ static void begin(tsm_clh_context_t *context)
         abort();
 }
 
-static void make(int look)
+static void make(uint32_t announce)
 {
     memset(nodes, 0xa5, sizeof(nodes));
-    if (tsm_clh_pool_init_(&pool, nodes, CONTEXTS, look) != 0)
+    if (tsm_clh_pool_init(&pool, nodes, CONTEXTS) != 0)
         abort();
     memset(guarded, 0, sizeof(guarded));
-    for (int i = 0; i < LOCKS; i++)
+    for (int i = 0; i < LOCKS; i++) {
         tsm_clh_init(&guarded[i].lock, &pool);
+        tsm_store(&guarded[i].lock.announce, announce, TSM_RELAXED);
+    }
     tsm_store(&broken, 0, TSM_RELAXED);
 }
 
 static int set_up(void **state)
 {
-    int look = **(const int **) state;
-
     unit_perturb_one_in = 0;
-    /* not tsm_asym_register(), which says no to ThreadSanitizer */
-    if (look && !tsm_asym_call_(TSM_ASYM_CMD_REGISTER))
-        print_message("no membarrier here: waiters yield instead of sleeping\n");
-    make(look);
+    make(**(const uint32_t **) state);
     return 0;
 }
 
@@ -185,9 +181,14 @@ static void start_waiting(waiting_t *waiting)
     assert_int_equal(pthread_create(&waiting->thread, NULL, waiting_main, waiting), 0);
 }
 
+static uint32_t flag_of(uint64_t ticket)
+{
+    return (uint32_t) (ticket / (2 * pool.step)) << 1 | 1;
+}
+
 static void wait_for_flag(tsm_clh_node_t *node, uint64_t ticket)
 {
-    uint32_t flag = (uint32_t) (ticket / pool.step) << 1 | 1;
+    uint32_t flag = flag_of(ticket);
 
     while (tsm_load(&node->parked, TSM_ACQUIRE) != flag)
         sched_yield();
@@ -227,14 +228,13 @@ static void test_late_waiter(void **state)
         waiting_t waiting = { .context = &b, .lock = &guarded[0].lock };
         tsm_clh_acquire(&guarded[0].lock, &a);
         uint64_t earlier = a.ticket;
-        uint32_t flag = tsm_swap(&a.node->parked, (uint32_t) (earlier / a.step) << 1 | 1,
-                                 TSM_ACQUIRE);
+        uint32_t flag = tsm_swap(&a.node->parked, flag_of(earlier), TSM_ACQUIRE);
         assert_int_equal(flag, 0);
         tsm_clh_release(&guarded[0].lock, &a);          /* between the late one's W1 and W3 */
         tsm_clh_acquire(&guarded[0].lock, &a);
         start_waiting(&waiting);
         wait_for_flag(a.node, a.ticket);
-        tsm_futex_(&a.node->parked, FUTEX_WAIT, (uint32_t) (earlier / a.step) << 1 | 1);
+        tsm_futex_(&a.node->parked, FUTEX_WAIT, flag_of(earlier));
         tsm_clh_park_(&late, a.node, earlier);          /* and once more from W1 */
         assert_true(tsm_load(&a.node->parked, TSM_RELAXED) != 0);
         tsm_clh_release(&guarded[0].lock, &a);
@@ -260,49 +260,55 @@ static void test_flag_left_behind(void **state)
     tsm_clh_context_end(&a);
 }
 
-/* ---- no membarrier ---- */
+/* ---- announcing ---- */
 
-/* Nothing has registered yet, so the kernel refuses the heavy half: waiters yield. */
-static void test_heavy_half_fails(void **state)
+/* A waiter behind a ticket that does not announce asks for announcements and does not sleep; they
+ * end when the lock was free often enough. */
+static void test_announcing_begins_and_ends(void **state)
 {
-    (void) state;
-    assert_int_equal(tsm_asym_heavy(), 0);
-    make(1);
-    run_storm(4, (storm_t) { unit_scaled(500), 1, 0 });
-}
-
-/* The registration is inherited, and may be repeated. */
-static void test_register(void **state)
-{
-    int status, works = tsm_asym_call_(TSM_ASYM_CMD_REGISTER);
+    tsm_clh_t *lock = &guarded[0].lock;
+    tsm_clh_context_t a, b;
 
     (void) state;
-    errno = 7;
-    assert_int_equal(tsm_asym_call_(TSM_ASYM_CMD_REGISTER), works);
-    assert_int_equal(tsm_asym_heavy(), works);
-    assert_int_equal(errno, 7);
-    assert_int_equal(tsm_asym_register(), works && !TSM_ASYM_CHECKED);
-    pid_t child = fork();
-    assert_true(child >= 0);
-    if (child == 0)
-        _exit(tsm_asym_heavy() == works ? 0 : 1);
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_int_equal(status, 0);
+    begin(&a);
+    begin(&b);
+    for (int i = 0; i < 3; i++) {
+        waiting_t waiting = { .context = &b, .lock = lock };
+        tsm_clh_acquire(lock, &a);
+        assert_false(tsm_clh_announces_(&a, a.ticket));
+        start_waiting(&waiting);
+        while (tsm_load(&lock->announce, TSM_ACQUIRE) != TSM_CLH_ANNOUNCE)
+            sched_yield();
+        usleep(1000);
+        assert_int_equal(tsm_load(&a.node->parked, TSM_RELAXED), 0);
+        tsm_clh_release(lock, &a);
+        assert_int_equal(pthread_join(waiting.thread, NULL), 0);
+        for (int k = 0; k < TSM_CLH_ANNOUNCE; k++) {
+            if (k % 2)
+                tsm_clh_acquire(lock, &a);
+            else
+                assert_int_equal(tsm_clh_try(lock, &a), 1);
+            assert_true(tsm_clh_announces_(&a, a.ticket));
+            tsm_clh_release(lock, &a);
+        }
+    }
+    tsm_clh_context_end(&a);
+    tsm_clh_context_end(&b);
 }
 
 #define TEST(name_, kind_) \
     { #name_ ", " #kind_, test_##name_, set_up, tear_down, (void *) &kind_ }
-#define TESTS(kind_) \
-    TEST(sleeper_is_woken, kind_), TEST(late_waiter, kind_), TEST(flag_left_behind, kind_), \
+#define STORMS(kind_) \
     TEST(storm, kind_), TEST(storm_of_locks, kind_), TEST(storm_perturbed, kind_), \
     TEST(storm_on_one_processor, kind_)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_heavy_half_fails),        /* the first */
-        cmocka_unit_test(test_register),
-        TESTS(by_look), TESTS(by_exchange),
+        TEST(announcing_begins_and_ends, silent),
+        TEST(sleeper_is_woken, announcing), TEST(late_waiter, announcing),
+        TEST(flag_left_behind, announcing),
+        STORMS(announcing), STORMS(silent),
     };
     return cmocka_run_group_tests_name("clh_park", tests, NULL, NULL);
 }

@@ -4,33 +4,17 @@
  */
 
 /*
- * What:       the nodes of CLH locks, in an array that any number of locks share, and the contexts
- *             by which threads use them. A context has its node for good; a ticket names one
- *             acquisition with it.
+ * The nodes of CLH locks, in an array that any number of locks share, and the contexts by which
+ * threads use them. A context has its node for good; a ticket names one acquisition with it.
+ * Contexts come and go with their threads; a node is used again by the next context.
+ *
  * Source:     none of its own; see tsm_clh.h. Nodes that never change their type and are numbered
  *             anew for each use are the usual answer to ABA (IBM System/370 Principles of
  *             Operation, appendix on CDS; Michael and Scott, PODC 1996).
- * Invariants: (1) a ticket is 64 bits: a sequence number times `step`, plus the index of the node.
- *             Step is the least power of two above all indexes, so tickets of one node compare as
- *             their sequence numbers do. (2) A node's tickets only grow, in whatever context it is:
- *             `released` is the last one whose acquisition is over, a new context goes on from it.
- *             So a ticket never comes again. (3) `released` is stored by the node's context only.
- *             (4) Node 0 is nobody's, with ticket 0 released for ever: the tail of a new lock.
- * Progress:   init and end of a context take a mutex; of a pool, one thread only.
- *
- *   release                           acquire
- *   end of a context (mutex)          init of the next context with the same node
- *
- * Sequence.   With c contexts there are 64 - log2(step) bits: 58 for 63 contexts, 48 for 65535. At
- *             5 ns for acquire and release, 2^58 are 45 years of nothing else, 2^48 are 16 days.
- *             But so many contexts are there for as many threads, which share the processors: on
- *             256 of them each context gets one part in 256, and 2^48 are 11 years. A program that
- *             has one thread at it without a pause gives it a pool of its size. A debug build
- *             stops on an assertion at the end of the sequence.
- *
  * Threads:    any number of contexts up to the pool's, at any time; threads come and go. The nodes
  *             are the caller's memory, the pool's until tsm_clh_pool_destroy. Align the array to
- *             TSM_CACHELINE for speed.
+ *             TSM_CACHELINE for speed. In zeroed memory, nodes that were never used are never
+ *             touched, so a large array from calloc costs address space only.
  */
 
 #ifndef TSM_CLH_POOL_H_INCLUDED
@@ -41,7 +25,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "../tsm_asym.h"
 #include "../tsm_atomic.h"
 #include "../tsm_wait.h"
 #include "tsm_mutex.h"
@@ -64,9 +47,10 @@ _Static_assert(sizeof(tsm_clh_node_t) == TSM_CACHELINE, "a node is found by a sh
 typedef struct tsm_clh_pool {
     tsm_clh_node_t *nodes;
     uint64_t step;
-    int look;                           /* see tsm_clh_context_t */
-    uint32_t free;                      /* first free node, 0: none; under the mutex */
-    uint32_t used;                      /* contexts; under the mutex */
+    uint32_t contexts;
+    uint32_t fresh;                     /* the first node that was never used; under the mutex */
+    uint32_t free;                      /* the first that was given back, 0: none; likewise */
+    uint32_t used;                      /* contexts; likewise */
     tsm_mutex_t mutex;
 } tsm_clh_pool_t;
 
@@ -76,38 +60,36 @@ typedef struct tsm_clh_context {
     tsm_clh_node_t *nodes;              /* the pool's */
     uint64_t ticket;                    /* our last one; released unless we hold or wait */
     uint64_t step;
-    int look;                           /* a release need only look at `parked` (tsm_asym.h) */
     tsm_clh_pool_t *pool;
 } tsm_clh_context_t;
 
-/* As tsm_clh_pool_init; look: whether the releases rely on the light half of tsm_asym.h, which only
- * tests choose. */
-static inline int tsm_clh_pool_init_(tsm_clh_pool_t *pool, tsm_clh_node_t *nodes,
-                                     uint32_t contexts, int look)
+/* As tsm_clh_pool_init, for an array in zeroed memory, which it does not touch. */
+static inline int tsm_clh_pool_init_zeroed(tsm_clh_pool_t *pool, tsm_clh_node_t *nodes,
+                                           uint32_t contexts)
 {
     if (contexts < 1 || contexts > TSM_CLH_CONTEXTS_MAX)
         return EINVAL;
     pool->nodes = nodes;
     for (pool->step = 1; pool->step <= contexts;)
         pool->step *= 2;
-    pool->look = look;
-    pool->free = 1;
+    pool->contexts = contexts;
+    pool->fresh = 1;
+    pool->free = 0;
     pool->used = 0;
-    for (uint32_t i = 0; i <= contexts; i++) {
-        tsm_store(&nodes[i].released, i, TSM_RELAXED);
-        tsm_store(&nodes[i].parked, 0, TSM_RELAXED);
-        nodes[i].next = i < contexts ? i + 1 : 0;
-    }
     return tsm_mutex_init(&pool->mutex);
 }
 
 /* Make a pool for up to so many contexts at a time, 1 to TSM_CLH_CONTEXTS_MAX. nodes: an array of
  * TSM_CLH_NODES(contexts), any memory. Returns 0, EINVAL for another number of contexts, or another
- * errno value. One thread, before any use; cheapest before the process has more threads. */
+ * errno value. One thread, before any use. */
 static inline int tsm_clh_pool_init(tsm_clh_pool_t *pool, tsm_clh_node_t *nodes, uint32_t contexts)
 {
-    /* without a futex nobody sleeps, and there is nothing to miss */
-    return tsm_clh_pool_init_(pool, nodes, contexts, !TSM_HAVE_FUTEX || tsm_asym_register());
+    for (uint32_t i = 0; i <= contexts && contexts <= TSM_CLH_CONTEXTS_MAX; i++) {
+        tsm_store(&nodes[i].released, 0, TSM_RELAXED);
+        tsm_store(&nodes[i].parked, 0, TSM_RELAXED);
+        nodes[i].next = 0;
+    }
+    return tsm_clh_pool_init_zeroed(pool, nodes, contexts);
 }
 
 /* End of use; all contexts must have ended. The nodes are the caller's again; locks of the pool can
@@ -124,29 +106,51 @@ static inline int tsm_clh_context_busy_(tsm_clh_context_t *context)
     return tsm_load(&context->node->released, TSM_RELAXED) != context->ticket;
 }
 
+/* 1 if more than half of the node's tickets are used up: time to end the context and make another,
+ * which gets another node. See "Sequence". By its thread. */
+static inline int tsm_clh_context_worn(const tsm_clh_context_t *context)
+{
+    return context->ticket >> 63 != 0;
+}
+
+/* A node that no context has, or 0. Under the mutex. */
+static inline uint32_t tsm_clh_pool_take_(tsm_clh_pool_t *pool)
+{
+    uint32_t id = pool->free;
+
+    if (id != 0) {
+        pool->free = pool->nodes[id].next;
+    } else if (pool->fresh <= pool->contexts) {
+        id = pool->fresh++;
+        assert(tsm_load(&pool->nodes[id].released, TSM_RELAXED) == 0 &&
+               "tsm_clh_pool_init_zeroed: the nodes were not zeroed");
+        tsm_store(&pool->nodes[id].released, id, TSM_RELAXED);
+    }
+    if (id != 0)
+        pool->used++;
+    return id;
+}
+
 /* Give a thread its context, for any lock of the pool, one at a time. Returns 0, or EAGAIN if the
  * pool has no node left, until another context ends. Any thread; waits for others that do the
  * same. */
 static inline int tsm_clh_context_init(tsm_clh_context_t *context, tsm_clh_pool_t *pool)
 {
     tsm_mutex_acquire(&pool->mutex);
-    uint32_t id = pool->free;
-    if (id != 0) {
-        pool->free = pool->nodes[id].next;
-        pool->used++;
-    }
+    uint32_t id = tsm_clh_pool_take_(pool);
     tsm_mutex_release(&pool->mutex);
     if (id == 0)
         return EAGAIN;
-    *context = (tsm_clh_context_t) {
-        .node = &pool->nodes[id], .nodes = pool->nodes, .step = pool->step, .look = pool->look,
-        .ticket = tsm_load(&pool->nodes[id].released, TSM_RELAXED), .pool = pool
-    };
+    context->node = &pool->nodes[id];
+    context->nodes = pool->nodes;
+    context->ticket = tsm_load(&pool->nodes[id].released, TSM_RELAXED);
+    context->step = pool->step;
+    context->pool = pool;
     return 0;
 }
 
-/* End of a context that holds no lock; its node goes back to the pool. By its thread, or after
- * it. */
+/* End of a context that holds no lock; its node goes back to the pool unless it is worn. By its
+ * thread, or after it. */
 static inline void tsm_clh_context_end(tsm_clh_context_t *context)
 {
     tsm_clh_pool_t *pool = context->pool;
@@ -156,10 +160,35 @@ static inline void tsm_clh_context_end(tsm_clh_context_t *context)
     assert(!tsm_clh_context_busy_(context) && "tsm_clh_context_end: the context holds a lock");
     context->node = NULL;
     tsm_mutex_acquire(&pool->mutex);
-    node->next = pool->free;
-    pool->free = (uint32_t) (node - pool->nodes);
+    if (!tsm_clh_context_worn(context)) {
+        node->next = pool->free;
+        pool->free = (uint32_t) (node - pool->nodes);
+    }
     pool->used--;
     tsm_mutex_release(&pool->mutex);
 }
+
+/*
+ * Invariants: (1) a ticket is 64 bits: a sequence number times 2 * step, plus step if its holder
+ *             announces to wake sleepers (tsm_clh.h), plus the index of the node. Step is the least
+ *             power of two above all indexes, so tickets of one node compare as their sequence
+ *             numbers do. (2) A node's tickets only grow, in whatever context it is: `released` is
+ *             the last one whose acquisition is over, a new context goes on from it. So a ticket
+ *             never comes again. (3) `released` is stored by the node's context only. (4) Node 0 is
+ *             nobody's, with ticket 0 released for ever: the tail of a new lock.
+ *             (5) A node is zero until its first context, which writes only `released`, and only a
+ *             number below all tickets: other threads come to the node by a tail without order, and
+ *             may still find the zero, or have flagged `parked`, when that store arrives.
+ * Progress:   init and end of a context take a mutex; of a pool, one thread only.
+ *
+ *   release                           acquire
+ *   end of a context (mutex)          init of the next context with the same node
+ *
+ * Sequence.   With c contexts there are 63 - log2(step) bits: 57 for 63 contexts, 47 for 65535. At
+ *             10 ns for acquire and release, half of 2^47 is a week of nothing else on one context.
+ *             tsm_clh_context_worn is then true, and its user takes another node; a worn node is
+ *             not used again. A user that does not ask has the other half before an assertion of
+ *             a debug build stops it. 65535 nodes last for a thousand years.
+ */
 
 #endif /* TSM_CLH_POOL_H_INCLUDED */
