@@ -1,0 +1,70 @@
+/*
+ * Copyright (C) by the MPICH-TSM developers
+ *     See COPYRIGHT in top-level directory
+ */
+
+/*
+ * The queue nodes of tsm_lock.h, so that its callers need none: each thread has a list of free
+ * nodes for each kind of node, which grows when it is empty. A node belongs to its thread for good
+ * and goes away with it. Included by tsm_lock.h and tsm_lock.c only.
+ *
+ * Invariants: a node is in its thread's free list, or in use at one lock. Only its thread gets it
+ *             and puts it back. A thread that ends gives back a kind whose nodes are all free; it
+ *             leaves the nodes of a kind of which one is in use, since that lock still names it.
+ * Progress:   get allocates when the thread has never used as many nodes at once, and ends the
+ *             program with a message if there is no memory; else both are a few instructions.
+ * Pairs:      none: nothing here is shared between threads.
+ * Threads:    any number; they may come and go. The lists are per process, in tsm_lock.c, however
+ *             many files include this header.
+ */
+
+#ifndef TSM_LOCK_NODE_H_INCLUDED
+#define TSM_LOCK_NODE_H_INCLUDED
+
+#include <stddef.h>
+
+#include "../tsm_atomic.h"
+
+/* Kinds of nodes. */
+#define TSM_LOCK_NODE_MCS     0
+#define TSM_LOCK_NODE_CLH     1
+#define TSM_LOCK_NODE_HMCS    2
+#define TSM_LOCK_NODE_HYBLOCK 3
+#define TSM_LOCK_NODES        4
+
+/* What every node begins with. */
+typedef struct tsm_lock_node {
+    struct tsm_lock_node *free;         /* the next in the free list */
+    struct tsm_lock_node *all;          /* the next of this thread and kind */
+} tsm_lock_node_t;
+
+/* Hidden: each library has its own. Small enough for the static block of thread-local memory, where
+ * an access is one instruction also from a library that is loaded late. */
+#define TSM_LOCK_OF_THREAD __attribute__((visibility("hidden"), tls_model("initial-exec")))
+
+extern _Thread_local TSM_LOCK_OF_THREAD tsm_lock_node_t *tsm_lock_free_[TSM_LOCK_NODES];
+
+/* A new node, in no list. Out of memory is the end of the program. */
+__attribute__((visibility("hidden"), cold)) tsm_lock_node_t *tsm_lock_node_make_(int kind);
+
+/* A node for one lock, until it is put back. */
+static inline void *tsm_lock_node_get_(int kind)
+{
+    tsm_lock_node_t *node = tsm_lock_free_[kind];
+
+    if (__builtin_expect(node == NULL, 0))
+        return tsm_lock_node_make_(kind);
+    tsm_lock_free_[kind] = node->free;
+    return node;
+}
+
+/* By the thread that got it. */
+static inline void tsm_lock_node_put_(int kind, void *got)
+{
+    tsm_lock_node_t *node = got;
+
+    node->free = tsm_lock_free_[kind];
+    tsm_lock_free_[kind] = node;
+}
+
+#endif /* TSM_LOCK_NODE_H_INCLUDED */
