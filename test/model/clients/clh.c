@@ -4,14 +4,14 @@
  */
 
 /* CLH lock: two threads acquire, one tries. Contexts come and go, so that nodes change hands while
- * others still wait on them. With CLH_LOOK releases only look whether somebody sleeps, else they
- * exchange (tsm_asym.h). */
+ * others still wait on them. Tickets announce that their release wakes sleepers once somebody has
+ * waited, and CLH_ANNOUNCE times more. */
 
 #include "client.h"
 #include "lock/tsm_clh.h"
 
-#ifndef CLH_LOOK
-#define CLH_LOOK 0
+#ifndef CLH_ANNOUNCE
+#define CLH_ANNOUNCE 0
 #endif
 
 static tsm_clh_pool_t pool;
@@ -65,12 +65,14 @@ static void *tries(void *arg)
 
 int main(void)
 {
-    int rc = tsm_clh_pool_init_(&pool, nodes, 3, CLH_LOOK);
+    static void *(*const bodies[])(void *) = { acquires, acquires, tries };
+    int rc = tsm_clh_pool_init(&pool, nodes, 3);
 
     assert(rc == 0);
     (void) rc;
     tsm_clh_init(&lock, &pool);
-    client_team(3, (void *(*const[])(void *)) { acquires, acquires, tries });
+    tsm_store(&lock.announce, CLH_ANNOUNCE, TSM_RELAXED);
+    client_team(3, bodies);
     assert(client_count == 6 + won);
     tsm_clh_destroy(&lock);
     client_scribble(&lock);

@@ -3,7 +3,8 @@
  *     See COPYRIGHT in top-level directory
  */
 
-/* CLH lock whose releases rely on the light half of tsm_asym.h. */
+/* CLH lock all whose tickets announce that their release wakes sleepers, so that waiters sleep from
+ * the first on. */
 
-#define CLH_LOOK 1
+#define CLH_ANNOUNCE UINT32_MAX
 #include "clh.c"

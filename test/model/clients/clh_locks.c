@@ -4,7 +4,7 @@
  */
 
 /* Two CLH locks of one pool and three threads, so that a node is used for one lock while somebody
- * still waits on it for the other. */
+ * still waits on it for the other, and sleeps, as all tickets announce. */
 
 #include "client.h"
 #include "lock/tsm_clh.h"
@@ -33,13 +33,16 @@ static void *acquires(void *arg)
 
 int main(void)
 {
+    static void *(*const bodies[])(void *) = { acquires, acquires, acquires };
     int rc = tsm_clh_pool_init(&pool, nodes, 3);
 
     assert(rc == 0);
     (void) rc;
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < 2; i++) {
         tsm_clh_init(&lock[i], &pool);
-    client_team(3, (void *(*const[])(void *)) { acquires, acquires, acquires });
+        tsm_store(&lock[i].announce, UINT32_MAX, TSM_RELAXED);
+    }
+    client_team(3, bodies);
     assert(inside[0] == 3 && inside[1] == 6);
     for (int i = 0; i < 2; i++)
         tsm_clh_destroy(&lock[i]);

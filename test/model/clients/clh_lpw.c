@@ -74,12 +74,13 @@ static void *low(void *arg)
 
 int main(void)
 {
+    static void *(*const bodies[])(void *) = { high, high_tries, low };
     int rc = tsm_clh_pool_init(&pool, nodes, 3);
 
     assert(rc == 0);
     (void) rc;
     tsm_clh_lpw_init(&lock, &pool);
-    client_team(3, (void *(*const[])(void *)) { high, high_tries, low });
+    client_team(3, bodies);
     assert(client_count == 4 + won);
     tsm_clh_lpw_destroy(&lock);
     client_scribble(&lock);

@@ -41,8 +41,11 @@ static void *tries(void *arg)
 
 int main(void)
 {
-    tsm_hmcs_init(&lock, domain, (const uint32_t[]) { 1, 2 }, 2, 1);
-    client_team(3, (void *(*const[])(void *)) { acquires, acquires, tries });
+    static void *(*const bodies[])(void *) = { acquires, acquires, tries };
+    static const uint32_t widths[] = { 1, 2 };
+
+    tsm_hmcs_init(&lock, domain, widths, 2, 1);
+    client_team(3, bodies);
     assert(client_count == 6 + won);
     return 0;
 }

@@ -45,7 +45,9 @@ static void *tries(void *arg)
 
 int main(void)
 {
-    client_team(3, (void *(*const[])(void *)) { acquires, acquires, tries });
+    static void *(*const bodies[])(void *) = { acquires, acquires, tries };
+
+    client_team(3, bodies);
     assert(client_count == 4 + won);
     return 0;
 }

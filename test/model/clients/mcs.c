@@ -9,6 +9,7 @@
 #include "lock/tsm_mcs.h"
 
 static tsm_mcs_t lock = TSM_MCS_INITIALIZER;
+static tsm_mcs_node_t last;
 static int won;
 
 static void *acquires(void *arg)
@@ -43,8 +44,10 @@ static void *tries(void *arg)
 
 int main(void)
 {
-    client_team(3, (void *(*const[])(void *)) { acquires, acquires, tries });
+    static void *(*const bodies[])(void *) = { acquires, acquires, tries };
+
+    client_team(3, bodies);
     assert(client_count == 4 + won);
-    assert(tsm_mcs_try(&lock, &(tsm_mcs_node_t) { NULL, 0 }));
+    assert(tsm_mcs_try(&lock, &last));
     return 0;
 }

@@ -22,7 +22,6 @@
 #include <time.h>
 #include <unistd.h>
 #include <linux/futex.h>
-#include <linux/membarrier.h>
 
 #define CALLER __builtin_return_address(0)
 #define MUTEXES 16
@@ -321,27 +320,12 @@ static long futex_wake(const void *p, int most)
     return model_unblock(p, most);
 }
 
-/* The commands of membarrier that tsm_asym.h knows. */
-static long membarrier(int command)
-{
-    if (command == MEMBARRIER_CMD_PRIVATE_EXPEDITED)
-        memory_heavy_fence();
-    else if (command != MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED)
-        model_fail("limit", "membarrier with command %d", command);
-    return 0;
-}
-
 long __wrap_syscall(long number, ...)
 {
     va_list args;
     long rc = 0;
 
     va_start(args, number);
-    if (number == SYS_membarrier) {
-        rc = membarrier(va_arg(args, int));
-        va_end(args);
-        return rc;
-    }
     const void *p = va_arg(args, void *);
     int op = va_arg(args, int) & ~FUTEX_PRIVATE_FLAG;
     uint32_t value = va_arg(args, uint32_t);

@@ -9,7 +9,6 @@
  * them. */
 
 #include "client.h"
-#include "tsm_asym.h"
 #include "tsm_atomic.h"
 
 #include <sched.h>
@@ -90,58 +89,6 @@ THREAD(second)
 }
 #define BODIES first, second
 #define MUST !(a == 0 && b == 0)
-
-#elif defined(TEST_sb_light) || defined(TEST_sb_asym) || defined(TEST_sb_asym_twice)
-/* store buffering with an asymmetric fence, of which one side alone does nothing */
-#ifdef TEST_sb_light
-#define HEAVY 1
-#else
-#define HEAVY tsm_asym_heavy()
-#endif
-static void often(TSM_ATOMIC(int) *mine)
-{
-    tsm_store(mine, 1, TSM_RELAXED);
-    tsm_asym_light();
-}
-
-THREAD(first)
-{
-    often(&x);
-    a = tsm_load(&y, TSM_RELAXED);
-    return arg;
-}
-
-THREAD(second)
-{
-    tsm_store(&y, 1, TSM_RELAXED);
-    if (HEAVY)
-        b = tsm_load(&x, TSM_RELAXED);
-    return arg;
-}
-
-#ifdef TEST_sb_asym_twice
-static TSM_ATOMIC(int) z;
-
-THREAD(third)
-{
-    often(&z);
-    c = tsm_load(&y, TSM_RELAXED);
-    return arg;
-}
-
-THREAD(fourth)
-{
-    tsm_swap(&y, 2, TSM_RELAXED);
-    if (HEAVY)
-        d = tsm_load(&z, TSM_RELAXED);
-    return arg;
-}
-#define BODIES first, second, third, fourth
-#define MUST !(a == 0 && b == 0) && !(c == 0 && d == 0)
-#else
-#define BODIES first, second
-#define MUST !(a == 0 && b == 0)
-#endif
 
 #elif defined(TEST_iriw_acqrel) || defined(TEST_iriw_sc)
 /* independent reads of independent writes */

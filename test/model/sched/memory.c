@@ -538,19 +538,6 @@ void memory_fence(int order)
     }
 }
 
-/* Nobody acquires or releases by it: the compiler knows nothing of the fences of the others. */
-void memory_heavy_fence(void)
-{
-    model_step();
-    seq_cst_fence(model->self);
-    for (int i = 0; i < model->threads; i++) {
-        model_step();
-        seq_cst_fence(&model->thread[i]);
-    }
-    model_step();
-    seq_cst_fence(model->self);
-}
-
 /* ---- what the kernel reads ---- */
 
 uint64_t memory_futex_read(const void *p)

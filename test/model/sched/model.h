@@ -21,8 +21,6 @@
  *         behind it. seq_cst accesses are ordered for each location by one view of their own; a
  *         seq_cst load may take its place in that order early, any time after the last seq_cst
  *         access of its thread and those that its thread has heard of by acquiring.
- *         membarrier is a seq_cst fence of the caller, one of each thread at some time after it,
- *         and one more of the caller, none of which orders plain accesses.
  *         Not explored: reads from stores that have not been run yet (load buffering).
  * Races:  vector clocks travel with the views; two accesses of which one is plain and one writes
  *         must be ordered. An atomic access to memory that its owner has overwritten, or has freed,
@@ -138,7 +136,6 @@ uint64_t memory_rmw(volatile void *p, unsigned size, memory_op_t op, uint64_t ar
 uint64_t memory_cas(volatile void *p, unsigned size, uint64_t expected, uint64_t value, int order,
                     int failed, int *done, void *pc);
 void memory_fence(int order);
-void memory_heavy_fence(void);                  /* as the kernel does in membarrier */
 void memory_plain(const volatile void *p, size_t size, int write, void *pc);
 void memory_free(void *p, size_t size, void *pc);
 uint64_t memory_futex_read(const void *p);      /* as the kernel does in FUTEX_WAIT */

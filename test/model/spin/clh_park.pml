@@ -5,10 +5,10 @@
 
 /* Sleeping on one node in src/sync/lock/tsm_clh.h, with the names of the steps there: its owner
  * releases ticket after ticket, for each of which one thread waits, however late it comes. A store
- * of `released` is `stored` until others see it, at some time, or because of the heavy half of
- * tsm_asym.h, or because of the owner's next exchange. EXCHANGE: the release without the look.
- * Checked: nobody sleeps for ever (spin reports an invalid end state), nobody leaves before the
- * release. A sleep may end once for no reason. The BUG_ macros are mistakes that must be found. */
+ * of `released` is `stored` until others see it, at some time, or because of the owner's next
+ * exchange. Any ticket may announce that its release exchanges, or not. Checked: nobody sleeps for
+ * ever (spin reports an invalid end state), nobody leaves before the release. A sleep may end once
+ * for no reason. The BUG_ macros are mistakes that must be found. */
 
 #ifndef TICKETS
 #define TICKETS 3
@@ -18,6 +18,7 @@ byte queued;                        /* the newest ticket that somebody may wait 
 byte stored, released;
 byte parked;
 bool asleep[TICKETS + 1];
+bool announces[TICKETS + 1];
 
 #ifdef BUG_SAME_FLAG
 #define FLAG(t) 1
@@ -33,15 +34,17 @@ proctype owner()
     :: ticket == TICKETS -> break
     :: else ->
         ticket++;
+        if
+        :: announces[ticket] = true
+        :: skip
+        fi;
         queued = ticket;
         stored = ticket;            /* R1 */
-#ifndef EXCHANGE
         if
-        :: parked == 0 -> goto next /* R2 */
+        :: !announces[ticket] -> goto next
         :: else
         fi;
-#endif
-        atomic {                    /* R3 */
+        atomic {                    /* R2 */
             released = stored;
             old = parked;
             parked = 0
@@ -74,15 +77,18 @@ proctype waiter(byte ticket)
     bool spurious;
 
     queued >= ticket;
+#ifndef BUG_UNANNOUNCED
+    if
+    :: !announces[ticket] -> released >= ticket; goto out       /* spins and yields */
+    :: else
+    fi;
+#endif
 look:
     if
     :: released >= ticket -> goto out
     :: else
     fi;
     parked = FLAG(ticket);          /* W1 */
-#if !defined(BUG_NO_HEAVY) && !defined(EXCHANGE)
-    released = stored;              /* of the exchange, R3 does it */
-#endif
 #ifndef BUG_NO_SECOND_LOOK
     if
     :: released >= ticket -> goto out   /* W2 */
