@@ -14,7 +14,6 @@
 #include "lock/tsm_gated.h"
 #include "lock/tsm_hmcs.h"
 #include "lock/tsm_hyblock.h"
-#include "lock/tsm_lock_mcs.h"
 #include "lock/tsm_mcs.h"
 #include "lock/tsm_mutex.h"
 #include "lock/tsm_ticket.h"
@@ -26,7 +25,7 @@
 /* Names, and whose they are. pthread comes first: it is the yardstick. */
 #define BENCH_LOCKS_OURS(X) \
     X(pthread, "libc") X(mutex, "tsm") X(ticket, "tsm") X(clh, "tsm") X(clh_lpw, "tsm") \
-    X(clh_lpw_low, "tsm") X(mcs, "tsm") X(lock_mcs, "tsm") X(hmcs, "tsm") X(hyblock, "tsm") \
+    X(clh_lpw_low, "tsm") X(mcs, "tsm") X(hmcs, "tsm") X(hyblock, "tsm") \
     X(dsm_lock, "tsm") X(adaptive, "tsm") X(ticket_gate, "tsm") X(clh_gate, "tsm") \
     X(clh_lpw_gate, "tsm") X(clh_lpw_low_gate, "tsm") X(mcs_gate, "tsm") X(hmcs_gate, "tsm") \
     X(hyblock_gate, "tsm") X(dsm_lock_gate, "tsm")
@@ -125,10 +124,6 @@ LK_ACQUIRE(clh_lpw_low, tsm_clh_lpw_acquire_low(lock, context),
 LK_CREATE(mcs, tsm_mcs_t, tsm_mcs_init(lock))
 LK_CONTEXT(mcs, tsm_mcs_node_t, (void) context)
 LK_ACQUIRE(mcs, tsm_mcs_acquire(lock, context), tsm_mcs_release(lock, context))
-
-LK_CREATE(lock_mcs, tsm_lock_t, tsm_lock_init(lock))
-LK_NO_CONTEXT(lock_mcs)
-LK_ACQUIRE(lock_mcs, tsm_lock_acquire(lock), tsm_lock_release(lock))
 
 /* Two leaves below the root, on every machine, so that there is a hierarchy to measure. */
 static const uint32_t lk_hmcs_widths[] = { 1, 2 };
