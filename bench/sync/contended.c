@@ -26,6 +26,7 @@ static void body(bench_team_t *team, int id, void *arg)
 
     bench_ready(team);
     while (!bench_stopped(team)) {
+        tsm_load_touch();               /* as each call of a library that uses the locks does */
         s->kind->acquire(s->lock, context);
         s->inside.count++;
         bench_work(s->cs);

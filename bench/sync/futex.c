@@ -106,7 +106,7 @@ int main(int argc, char **argv)
     bench_options_t o = bench_parse(argc, argv, "d:r:t:", USAGE, (bench_options_t) {
                                     .seconds = 0.2,.rounds = 5,
                                     .threads = bench_ints('t', "8", 1, BENCH_MAX_THREADS)});
-    int cpus = tsm_cpus_allowed() < o.threads.v[0] ? tsm_cpus_allowed() : (int) o.threads.v[0];
+    int cpus = tsm_load_processors() < o.threads.v[0] ? tsm_load_processors() : (int) o.threads.v[0];
 
     if (cpus < 2)
         bench_die(1, "futex: there is one processor only, and a pair needs two");

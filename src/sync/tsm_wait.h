@@ -4,36 +4,51 @@
  */
 
 /*
- * What:       the one waiting primitive. tsm_wait_until() polls a condition; tsm_wait_word() waits
- *             for a 32-bit word to change and can put the thread to sleep in the kernel.
- * Source:     spin a little, then yield, then park; the waker calls the kernel only if a waiter
- *             flagged itself (Franke, Russell, Kirkwood, "Fuss, Futexes and Furwocks", OLS 2002;
- *             Drepper, "Futexes are tricky"). MPI context: ICS'19 "Software Combining to Mitigate
- *             Multithreaded MPI Contention", section 3, whose waits only spin.
- * Invariants: (1) a parked word means that a waiter sleeps or is about to: only a waiter writes
- *             `parked`, by CAS from `waiting`. (2) The waker writes with an exchange, so it either
- *             comes before that CAS, which then fails, or it sees `parked` and wakes. FUTEX_WAIT
- *             compares the word with `parked` in the kernel, so a change between the CAS and the
- *             sleep makes it return at once. No wake is lost.
+ * What:       the only place of src/sync that yields the processor or sleeps in the kernel. A wait
+ *             spins a little, then yields, then sleeps; whoever ends it calls the kernel only if the
+ *             waiter has flagged itself. Threads that sleep or yield here are counted by
+ *             tsm_load.h.
+ *
+ * Interface:  tsm_yield()                           offer the processor to others
+ *             tsm_wait_until(condition, policy)     poll a condition, never sleep
+ *             tsm_wait_word(), tsm_wake_word()      a 32-bit word with values set aside for the wait
+ *             tsm_wait_count(), tsm_wake_count()    a counter whose owner sleeps until it grows
+ *             tsm_wait_begin(), tsm_wait_step()     one wait, step by step
+ *
+ * Source:     spin, yield, park with a flagged waker: Franke, Russell, Kirkwood, "Fuss, Futexes and
+ *             Furwocks", OLS 2002; Drepper, "Futexes are tricky". MPI context: ICS'19 "Software
+ *             Combining to Mitigate Multithreaded MPI Contention", section 3, whose waits only spin.
+ * Invariants, tsm_wait_word: (1) a parked word means that a waiter sleeps or is about to: only a
+ *             waiter writes `parked`, by CAS from `waiting`. (2) The waker writes with an exchange,
+ *             so it either comes before that CAS, which then fails, or it sees `parked` and wakes.
+ *             FUTEX_WAIT compares the word with `parked` in the kernel, so a change between the CAS
+ *             and the sleep makes it return at once. No wake is lost.
+ * Invariants, tsm_wait_count: (1) the flag is set and cleared by the owner alone, and is set only
+ *             from the value that the owner has seen. (2) Every wake adds to the counter, so one
+ *             before the flag makes the CAS fail, and one after it finds the flag and wakes. Two
+ *             wakes in a row may both find the flag; the second is then one system call too many.
  * Progress:   blocking for the waiter; waking is wait-free.
  *
  *   release (writer)                        acquire (reader)
  *   tsm_wake_word: swap of the new value    tsm_wait_word: the load that finds a value that is
  *                                           neither `waiting` nor `parked`
+ *   tsm_wake_count: fetch-and-add           tsm_wait_count, tsm_count_read: the load that finds
+ *                                           the counter grown. All writes but the initial one are
+ *                                           RMWs, so it acquires from every add that it counts.
  *   whatever the writer of the condition    the access in `condition`, whose order the caller
  *   does                                    names
  *
  * Spurious wakes: the kernel may return early (signal, or a wake that was meant for an earlier use
- * of the same address). tsm_wait_word reads the word again and sleeps again; callers never see one.
+ * of the same address). The waiter reads the word again and sleeps again; callers never see one.
  *
- * The waker touches the word last with its exchange; FUTEX_WAKE then takes only the address. By
- * then the waiter may have seen the value, left and given the memory back. That is harmless: a
- * private FUTEX_WAKE does not read the memory, so an unmapped address wakes nobody, and a new use
- * of it as a futex sees at most a spurious wake.
+ * The waker touches the word last with its read-modify-write; FUTEX_WAKE then takes only the
+ * address. By then the waiter may have seen the value, left and given the memory back. That is
+ * harmless: a private FUTEX_WAKE does not read the memory, so an unmapped address wakes nobody, and
+ * a new use of it as a futex sees at most a spurious wake.
  *
- * Threads:    any number of waiters on one word, any number of them more than processors. With one
- *             processor allowed nobody spins, since whoever is waited for cannot run meanwhile.
- *             Nothing here changes errno.
+ * Threads:    any number of waiters on one word, one on a counter; any number of them more than
+ *             processors. With one processor allowed nobody spins, because the awaited thread cannot
+ *             run meanwhile. Nothing here changes errno.
  */
 
 #ifndef TSM_WAIT_H_INCLUDED
@@ -55,7 +70,7 @@
 #endif
 
 #include "tsm_atomic.h"
-#include "tsm_topology.h"
+#include "tsm_load.h"
 
 #if defined(__linux__) && defined(SYS_futex)
 #define TSM_HAVE_FUTEX 1
@@ -63,7 +78,19 @@
 #define TSM_HAVE_FUTEX 0
 #endif
 
-/* How to wait. spins: pauses before the first sched_yield; yields: sched_yields before the thread
+/* Offer the processor to other threads; the caller counts as wanting one. Lightweight threads and
+ * tests may replace what it calls. */
+static inline void tsm_yield(void)
+{
+    tsm_load_touch();
+#ifdef TSM_YIELD
+    TSM_YIELD();
+#else
+    sched_yield();
+#endif
+}
+
+/* How to wait. spins: pauses before the first yield; yields: calls of tsm_yield before the thread
  * parks; park: whether it may. A wait that cannot park yields for ever. */
 typedef struct tsm_wait_policy {
     uint32_t spins;
@@ -88,12 +115,12 @@ static inline tsm_wait_state_t tsm_wait_begin(tsm_wait_policy_t policy)
 {
     tsm_wait_state_t state = { policy.spins, policy.yields };
 
-    if (tsm_cpus_allowed() == 1)
+    if (tsm_load_processors() == 1)
         state.spins = 0;
     return state;
 }
 
-/* Wait a little: up to `weight` pauses while pauses are left, else one sched_yield. Returns 1 when
+/* Wait a little: up to `weight` pauses while pauses are left, else one yield. Returns 1 when
  * the policy's yields are used up too, so that the caller may park; else 0. */
 static inline int tsm_wait_step(tsm_wait_state_t *state, uint32_t weight)
 {
@@ -108,7 +135,7 @@ static inline int tsm_wait_step(tsm_wait_state_t *state, uint32_t weight)
         return 1;
     }
     state->yields--;
-    sched_yield();
+    tsm_yield();
     return 0;
 }
 
@@ -120,7 +147,7 @@ static inline int tsm_wait_step(tsm_wait_state_t *state, uint32_t weight)
         tsm_wait_state_t tsm_wait_state_ = tsm_wait_begin(policy); \
         while (!(condition)) { \
             if (tsm_wait_step(&tsm_wait_state_, (weight))) \
-                sched_yield(); \
+                tsm_yield(); \
         } \
     } while (0)
 
@@ -129,35 +156,42 @@ static inline int tsm_wait_step(tsm_wait_state_t *state, uint32_t weight)
 #if TSM_HAVE_FUTEX
 _Static_assert(sizeof(TSM_ATOMIC(uint32_t)) == 4, "a futex is a 32-bit word");
 
-/* op_: FUTEX_WAIT (sleep while *w == value) or FUTEX_WAKE (wake up to value waiters). The result
+/* op: FUTEX_WAIT (sleep while *w == value) or FUTEX_WAKE (wake up to value waiters). The result
  * does not matter: the caller looks at the word again. */
 static inline void tsm_futex_(TSM_ATOMIC(uint32_t) *w, int op, uint32_t value)
 {
     int saved = errno;
 
+    if (op == FUTEX_WAIT)
+        tsm_load_sleep(1);
     syscall(SYS_futex, (void *) w, op | FUTEX_PRIVATE_FLAG, value, NULL, NULL, 0);
+    if (op == FUTEX_WAIT)
+        tsm_load_sleep(0);
     errno = saved;
 }
 #endif
 
-/* Flag the word and sleep until it is no longer `parked`. All relaxed: the flag carries no data,
+/* Sleep until *w is no longer `flagged`; the caller has set that. Relaxed: the flag carries no data,
  * and the caller looks at the word again with acquire. */
+static inline void tsm_wait_flagged_(TSM_ATOMIC(uint32_t) *w, uint32_t flagged)
+{
+    do {
+#if TSM_HAVE_FUTEX
+        tsm_futex_(w, FUTEX_WAIT, flagged);
+#else
+        tsm_yield();
+#endif
+    } while (tsm_load(w, TSM_RELAXED) == flagged);
+}
+
+/* Flag the word and sleep until it is no longer `parked`. */
 static inline void tsm_wait_word_park_(TSM_ATOMIC(uint32_t) *w, uint32_t waiting, uint32_t parked)
 {
-#if TSM_HAVE_FUTEX
     uint32_t seen = waiting;
 
     if (!tsm_cas(w, &seen, parked, TSM_RELAXED, TSM_RELAXED) && seen != parked)
         return;
-    do {
-        tsm_futex_(w, FUTEX_WAIT, parked);
-    } while (tsm_load(w, TSM_RELAXED) == parked);
-#else
-    (void) w;
-    (void) waiting;
-    (void) parked;
-    sched_yield();
-#endif
+    tsm_wait_flagged_(w, parked);
 }
 
 /* Wait until *w is neither `waiting` nor `parked`; acquire. The two are values that the caller sets
@@ -178,7 +212,7 @@ static inline void tsm_wait_word(TSM_ATOMIC(uint32_t) *w, uint32_t waiting, uint
         if (policy.park)
             tsm_wait_word_park_(w, waiting, parked);
         else
-            sched_yield();
+            tsm_yield();
     }
 }
 
@@ -194,6 +228,59 @@ static inline void tsm_wake_word(TSM_ATOMIC(uint32_t) *w, uint32_t value, uint32
 #else
     (void) old;
     (void) parked;
+#endif
+}
+
+/* A counter to sleep on: bit 0 says that its owner sleeps, the bits above it count modulo 2^31. It
+ * begins as 0, and tsm_wake_count, tsm_wait_count and its helpers are the only ones that write. */
+#define TSM_COUNT_ASLEEP 1u
+#define TSM_COUNT_ONE    2u
+
+/* The count, in units of TSM_COUNT_ONE; acquire. */
+static inline uint32_t tsm_count_read(TSM_ATOMIC(uint32_t) *w)
+{
+    return tsm_load(w, TSM_ACQUIRE) & ~TSM_COUNT_ASLEEP;
+}
+
+/* Flag the counter if it is still `seen`, and sleep. The flag is taken back by an addition, as
+ * others add meanwhile. */
+static inline void tsm_wait_count_park_(TSM_ATOMIC(uint32_t) *w, uint32_t seen)
+{
+    uint32_t expected = seen;
+
+    if (!tsm_cas(w, &expected, seen | TSM_COUNT_ASLEEP, TSM_RELAXED, TSM_RELAXED))
+        return;
+    tsm_wait_flagged_(w, seen | TSM_COUNT_ASLEEP);
+    tsm_fetch_add(w, (uint32_t) -1, TSM_RELAXED);
+}
+
+/* Wait until the count is no longer `seen`, which tsm_count_read has returned; acquire. By the owner
+ * of the counter alone; blocking. */
+static inline void tsm_wait_count(TSM_ATOMIC(uint32_t) *w, uint32_t seen, tsm_wait_policy_t policy)
+{
+    tsm_wait_state_t state = tsm_wait_begin(policy);
+
+    while (tsm_count_read(w) == seen) {
+        if (!tsm_wait_step(&state, 1))
+            continue;
+        if (policy.park)
+            tsm_wait_count_park_(w, seen);
+        else
+            tsm_yield();
+    }
+}
+
+/* Add one to the count, and wake the owner if it sleeps; release. Any thread; wait-free; the owner
+ * may free *w as soon as it sees the count. */
+static inline void tsm_wake_count(TSM_ATOMIC(uint32_t) *w)
+{
+    uint32_t old = tsm_fetch_add(w, TSM_COUNT_ONE, TSM_RELEASE);
+
+#if TSM_HAVE_FUTEX
+    if (old & TSM_COUNT_ASLEEP)
+        tsm_futex_(w, FUTEX_WAKE, 1);
+#else
+    (void) old;
 #endif
 }
 

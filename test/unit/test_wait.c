@@ -196,7 +196,7 @@ static void test_steps_are_bounded(void **state)
     (void) state;
     while (!tsm_wait_step(&wait, 3))
         steps++;
-    assert_int_equal(steps, tsm_cpus_allowed() == 1 ? 2 : 4);
+    assert_int_equal(steps, tsm_load_processors() == 1 ? 2 : 4);
 }
 
 int main(void)

@@ -5,8 +5,8 @@
 
 /*
  * What:       the default lock: one word that is taken by compare-and-swap, and an MCS queue in
- *             which those stand who did not get it. Strictly FIFO while the threads at the lock fit
- *             on the processors; beyond that, threads that run may overtake threads that wait, for
+ *             which those stand who did not get it. Strictly FIFO while the threads of the node fit
+ *             on the processors (tsm_load.h); beyond that, threads that run may overtake threads that wait, for
  *             about a scheduling quantum.
  * Source:     ours, from known parts: an outer word with an inner queue whose head alone stands by
  *             for the word is LOITER (Dice, "Malthusian Locks", EuroSys 2017, appendix); giving the
@@ -21,7 +21,7 @@
  *             is awake and has two ways to the lock:
  *              - watch, if the threads outnumber the processors: it takes the lock only when it was
  *                idle from one look to the next. Else whoever uses it keeps it hot: the lock stays
- *                on one processor, and nobody is woken, until TSM_ADAPTIVE_QUANTUM_NS are over.
+ *                on one processor, and nobody is woken, until TSM_WATCH_QUANTUM_NS are over.
  *                Then it goes on to
  *              - claim, at once if the threads fit: with CLAIMED set nobody but the heir can take
  *                the word, so the next release gives it the lock. It spins and yields a little for
@@ -62,15 +62,14 @@
 #define TSM_ADAPTIVE_H_INCLUDED
 
 #include <assert.h>
-#include <sched.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <time.h>
 
 #include "../tsm_atomic.h"
-#include "../tsm_topology.h"
+#include "../tsm_load.h"
 #include "../tsm_wait.h"
 #include "tsm_mcs.h"
+#include "tsm_watch.h"
 
 /* Bits of the word; what is above them counts the releases. */
 #define TSM_ADAPTIVE_HELD    1u
@@ -81,14 +80,10 @@
 /* What a release adds: one more release counted, and HELD cleared. */
 #define TSM_ADAPTIVE_LEAVE (TSM_ADAPTIVE_STATE + 1u - TSM_ADAPTIVE_HELD)
 
-/* How long an heir lets others overtake it. Longer is faster, shorter is fairer. */
-#define TSM_ADAPTIVE_QUANTUM_NS 1000000
-
-/* Looks of a thread that comes, a pause after each, before it queues. */
+/* Looks of a thread that comes, a pause after each, before it queues. test/model takes fewer. */
+#ifndef TSM_ADAPTIVE_LOOKS
 #define TSM_ADAPTIVE_LOOKS 32
-
-/* Pauses between two looks of an heir that watches: each look slows the holder by a cache miss. */
-#define TSM_ADAPTIVE_WATCH_PAUSES 64
+#endif
 
 /* Values of the bell. */
 #define TSM_ADAPTIVE_WAITING 0
@@ -125,20 +120,12 @@ static inline int tsm_adaptive_try(tsm_adaptive_t *lock)
     return tsm_cas(&lock->word, &word, word | TSM_ADAPTIVE_HELD, TSM_ACQUIRE, TSM_RELAXED);
 }
 
-/* Do the threads in the queue and the holder, if the word has one, outnumber the processors? */
+/* Does order not count? Not while one thread alone is at the lock: it has nobody to let past. */
 static inline int tsm_adaptive_crowded_(tsm_adaptive_t *lock, uint32_t word)
 {
     int holders = (word & TSM_ADAPTIVE_HELD) != 0;
 
-    return tsm_load(&lock->queued, TSM_RELAXED) + holders > tsm_cpus_allowed();
-}
-
-static inline uint64_t tsm_adaptive_now_(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t) now.tv_sec * 1000000000u + (uint64_t) now.tv_nsec;
+    return tsm_load(&lock->queued, TSM_RELAXED) + holders > 1 && tsm_load_crowded();
 }
 
 /* By the heir, with the word that it found without HELD: take it. Leaves CLAIMED for the next heir
@@ -152,23 +139,37 @@ static inline int tsm_adaptive_take_(tsm_adaptive_t *lock, tsm_mcs_node_t *heir,
     return tsm_cas(&lock->word, word, taken, TSM_ACQUIRE, TSM_RELAXED);
 }
 
-/* By the heir: for a quantum, or until somebody claimed the lock for us, take it only if it is
- * idle. Yields with every look, since it may be the holder who needs the processor. */
+/* What the heir saw when it looked last. */
+typedef struct tsm_adaptive_view {
+    tsm_adaptive_t *lock;
+    tsm_mcs_node_t *heir;
+    uint32_t word;
+} tsm_adaptive_view_t;
+
+enum { TSM_ADAPTIVE_GO_ON, TSM_ADAPTIVE_MINE, TSM_ADAPTIVE_OURS };
+
+/* By the heir: take the lock if it is idle (MINE), or stop because the heir before us has claimed it
+ * for us (OURS). A release changes the word, so the same word twice and no HELD means idle. */
+static inline int tsm_adaptive_look_(void *arg)
+{
+    tsm_adaptive_view_t *view = arg;
+    uint32_t last = view->word, word = tsm_load(&view->lock->word, TSM_RELAXED);
+
+    view->word = word;
+    if (word & TSM_ADAPTIVE_CLAIMED)
+        return TSM_ADAPTIVE_OURS;
+    if (word != last || (word & TSM_ADAPTIVE_HELD))
+        return TSM_ADAPTIVE_GO_ON;
+    return tsm_adaptive_take_(view->lock, view->heir, &word) ? TSM_ADAPTIVE_MINE
+                                                             : TSM_ADAPTIVE_GO_ON;
+}
+
+/* By the heir: for a quantum take the lock only if it is idle. 1 if we have it. */
 static inline int tsm_adaptive_watch_(tsm_adaptive_t *lock, tsm_mcs_node_t *heir)
 {
-    uint64_t end = tsm_adaptive_now_() + TSM_ADAPTIVE_QUANTUM_NS;
-    uint32_t word = tsm_load(&lock->word, TSM_RELAXED), last = word | TSM_ADAPTIVE_HELD;
+    tsm_adaptive_view_t view = { lock, heir, TSM_ADAPTIVE_HELD };
 
-    while (!(word & TSM_ADAPTIVE_CLAIMED) && tsm_adaptive_now_() < end) {
-        if (word == last && !(word & TSM_ADAPTIVE_HELD) && tsm_adaptive_take_(lock, heir, &word))
-            return 1;
-        sched_yield();
-        for (int i = 0; i < TSM_ADAPTIVE_WATCH_PAUSES; i++)
-            tsm_cpu_pause();
-        last = word;
-        word = tsm_load(&lock->word, TSM_RELAXED);
-    }
-    return 0;
+    return tsm_watch(tsm_adaptive_look_, &view) == TSM_ADAPTIVE_MINE;
 }
 
 /* By the heir, which has claimed the lock: sleep until it is released, unless it just was. */
@@ -207,6 +208,7 @@ static __attribute__((noinline, unused)) void tsm_adaptive_queue_(tsm_adaptive_t
 {
     tsm_mcs_node_t node;
 
+    tsm_load_touch();
     tsm_fetch_add(&lock->queued, 1, TSM_RELAXED);
     tsm_mcs_acquire(&lock->queue, &node);
     int crowded = tsm_adaptive_crowded_(lock, tsm_load(&lock->word, TSM_RELAXED));

@@ -4,8 +4,8 @@
  */
 
 /*
- * What:       an admission gate in front of any lock. It stands open while the threads at the lock
- *             fit on the processors. Once they do not, one thread, the favoured one, goes through
+ * What:       an admission gate in front of any lock. It stands open while the threads of the node
+ *             fit on the processors (tsm_load.h). Once they do not, one thread, the favoured one, goes through
  *             for about a scheduling quantum and the others wait in the gate's queue, so that a
  *             FIFO lock does not pay a context switch for each hand-over.
  * Source:     GCR, the wrapper of Dice and Kogan, "Avoiding Scalability Collapse by Restricting
@@ -16,15 +16,15 @@
  *             one thread that may pass, which costs it a compare and a plain store.
  *
  * Policy.     `favoured` is 0 while the gate is open. A thread that finds the inner lock taken is
- *             counted in `waiting` until it runs with it; who finds by this that the counted
- *             outnumber the processors closes the gate and is the favoured one. Whoever comes and
- *             is not, queues. The first in the queue, the head, is awake and looks on, with a yield
+ *             counted in `waiting` until it runs with it; if another thread waits already and the
+ *             load is crowded, it closes the gate and is the favoured one. Whoever comes and is
+ *             not, queues. The first in the queue, the head, is awake and looks on, with a yield
  *             for each look, since it may be the favoured one who needs the processor. It ends its
  *             watch when
  *              - the gate is open, or
  *              - the favoured thread has not come from one look to the next and nobody waits at the
  *                inner lock: a free lock does not stay idle while threads wait, or
- *              - TSM_GATE_QUANTUM_NS are over.
+ *              - TSM_WATCH_QUANTUM_NS are over.
  *             Then it is the favoured one itself if somebody stands behind it; else it opens the
  *             gate. Now and then the favoured one opens the gate, too, if nobody queues.
  *             All who are inside the gate are served as the inner lock likes, FIFO for ours.
@@ -46,8 +46,8 @@
  *             that has ended had before, costs order or speed. Mutual exclusion is the inner lock's
  *             alone. (2) The queue's holder, the head, never sleeps, and its watch ends after a
  *             quantum at most, so no wake-up by the favoured thread is needed and none can be lost.
- *             (3) While no more threads use the lock than there are processors, `favoured` stays 0,
- *             and the order is the inner lock's. (4) A thread touches the gate before its critical
+ *             (3) While the load is not crowded, or never more than one thread waits for the inner lock,
+ *             `favoured` stays 0, and the order is the inner lock's. (4) A thread touches the gate before its critical
  *             section only, so whoever has the lock last may free both after release.
  * Progress:   passing is blocking and FIFO in the queue, with a quantum at most for each thread
  *             before us, as far as the scheduler lets the head look; below another gate, with the
@@ -67,24 +67,14 @@
 #ifndef TSM_GATE_H_INCLUDED
 #define TSM_GATE_H_INCLUDED
 
-#include <errno.h>
-#include <sched.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <time.h>
 
 #include "../tsm_atomic.h"
-#include "../tsm_topology.h"
+#include "../tsm_load.h"
+#include "../tsm_wait.h"
 #include "tsm_mcs.h"
-
-/* How long a thread is favoured while it uses the lock and others queue. Longer is faster, shorter
- * is fairer. */
-#ifndef TSM_GATE_QUANTUM_NS
-#define TSM_GATE_QUANTUM_NS 1000000
-#endif
-
-/* Pauses between two looks of the head: each look costs the favoured thread a cache miss. */
-#define TSM_GATE_WATCH_PAUSES 64
+#include "tsm_watch.h"
 
 /* Uses after which the favoured thread looks whether anybody queues. */
 #define TSM_GATE_USES 64
@@ -115,17 +105,11 @@ static inline int tsm_gate_queued(tsm_gate_t *gate)
     return tsm_load(&gate->queue.tail, TSM_RELAXED) != NULL;
 }
 
-/* A name that no other living thread has, and never 0: each thread has its own errno. */
-static inline uintptr_t tsm_gate_me_(void)
-{
-    return (uintptr_t) &errno;
-}
-
 /* By the favoured thread, which comes again. By compare-and-swap, so that it opens the gate only in
  * its own name: another one may have those behind it. */
 static inline void tsm_gate_use_(tsm_gate_t *gate)
 {
-    uintptr_t me = tsm_gate_me_();
+    uintptr_t me = tsm_watch_me();
     uint32_t uses = tsm_load(&gate->uses, TSM_RELAXED) + 1;
 
     tsm_store(&gate->uses, uses, TSM_RELAXED);
@@ -142,49 +126,46 @@ static inline int tsm_gate_pass_(tsm_gate_t *gate, tsm_gate_t *above)
         return 0;
     if (favoured == 0)
         return 1;
-    if (favoured != tsm_gate_me_())
+    if (favoured != tsm_watch_me())
         return 0;
     tsm_gate_use_(gate);
     return 1;
 }
 
-static inline uint64_t tsm_gate_now_(void)
+/* What the head saw when it looked last. */
+typedef struct tsm_gate_view {
+    tsm_gate_t *gate;
+    uint32_t uses;
+    int looked;
+} tsm_gate_view_t;
+
+/* By the head: 1 if the gate is open, or the lock idle. */
+static inline int tsm_gate_look_(void *arg)
 {
-    struct timespec now;
+    tsm_gate_view_t *view = arg;
+    uint32_t last = view->uses;
 
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t) now.tv_sec * 1000000000u + (uint64_t) now.tv_nsec;
-}
-
-/* By the head: look on until the gate is open, the lock idle, or the quantum over. */
-static inline void tsm_gate_watch_(tsm_gate_t *gate)
-{
-    uint64_t end = tsm_gate_now_() + TSM_GATE_QUANTUM_NS;
-    uint32_t last = tsm_load(&gate->uses, TSM_RELAXED);
-
-    while (tsm_load(&gate->favoured, TSM_RELAXED) != 0) {
-        sched_yield();
-        for (int i = 0; i < TSM_GATE_WATCH_PAUSES; i++)
-            tsm_cpu_pause();
-        uint32_t uses = tsm_load(&gate->uses, TSM_RELAXED);
-        int idle = uses == last && tsm_load(&gate->waiting, TSM_RELAXED) == 0;
-        if (idle || tsm_gate_now_() >= end)
-            return;
-        last = uses;
-    }
+    if (tsm_load(&view->gate->favoured, TSM_RELAXED) == 0)
+        return 1;
+    view->uses = tsm_load(&view->gate->uses, TSM_RELAXED);
+    if (!view->looked++)
+        return 0;
+    return view->uses == last && tsm_load(&view->gate->waiting, TSM_RELAXED) == 0;
 }
 
 /* Wait in the queue. Out of line: it is not worth the caller's registers. */
 static __attribute__((noinline, unused)) void tsm_gate_queue_(tsm_gate_t *gate, tsm_gate_t *above)
 {
+    tsm_gate_view_t view = { gate, 0, 0 };
     tsm_mcs_node_t node;
 
+    tsm_load_touch();
     tsm_mcs_acquire(&gate->queue, &node);
-    tsm_gate_watch_(gate);
+    tsm_watch(tsm_gate_look_, &view);
     while (above != NULL && tsm_gate_queued(above))
-        sched_yield();
+        tsm_yield();
     int last = tsm_load(&gate->queue.tail, TSM_RELAXED) == &node;
-    tsm_store(&gate->favoured, last ? 0 : tsm_gate_me_(), TSM_RELAXED);
+    tsm_store(&gate->favoured, last ? 0 : tsm_watch_me(), TSM_RELAXED);
     tsm_mcs_release(&gate->queue, &node);
 }
 
@@ -195,15 +176,16 @@ static inline void tsm_gate_enter_(tsm_gate_t *gate, tsm_gate_t *above)
         tsm_gate_queue_(gate, above);
 }
 
-/* Before waiting for the inner lock: be counted, and close the gate if there are too many. The
- * holder may be among the counted, so one more for it would close the gate to threads that fit. */
+/* Before waiting for the inner lock: be counted, and close the gate if another thread waits, too,
+ * and there are more threads than processors. With one waiter there is nobody to keep out. */
 static inline void tsm_gate_wait_begin_(tsm_gate_t *gate)
 {
     uintptr_t open = 0;
 
-    if (tsm_fetch_add(&gate->waiting, 1, TSM_RELAXED) + 1 > tsm_cpus_allowed() &&
+    tsm_load_touch();
+    if (tsm_fetch_add(&gate->waiting, 1, TSM_RELAXED) > 0 && tsm_load_crowded() &&
         tsm_load(&gate->favoured, TSM_RELAXED) == open)
-        tsm_cas(&gate->favoured, &open, tsm_gate_me_(), TSM_RELAXED, TSM_RELAXED);
+        tsm_cas(&gate->favoured, &open, tsm_watch_me(), TSM_RELAXED, TSM_RELAXED);
 }
 
 static inline void tsm_gate_wait_end_(tsm_gate_t *gate)

@@ -3,8 +3,10 @@
  *     See COPYRIGHT in top-level directory
  */
 
-/* The adaptive lock: two threads acquire, one tries, too. The checker has one processor, so that
- * the lock is crowded as soon as somebody waits. */
+/* The adaptive lock: two threads acquire, one tries, too. The load is always crowded, so an heir
+ * watches before it claims. */
+
+#define TSM_ADAPTIVE_LOOKS 1
 
 #include "client.h"
 #include "lock/tsm_adaptive.h"

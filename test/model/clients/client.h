@@ -18,6 +18,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "client_load.h"
+
 /* Run each body once, all at the same time, with its own number as the argument. */
 static inline void client_team(int n, void *(*const body[])(void *))
 {

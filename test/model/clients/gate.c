@@ -3,8 +3,8 @@
  *     See COPYRIGHT in top-level directory
  */
 
-/* The gate before an MCS lock: two threads acquire, one tries, too. The checker has one processor,
- * so that the gate closes as soon as two wait. */
+/* The gate before an MCS lock: two threads acquire, one tries, too. The load is always crowded, so
+ * the gate closes as soon as two wait. */
 
 #include "client.h"
 #include "lock/tsm_gate.h"
