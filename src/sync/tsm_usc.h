@@ -4,46 +4,97 @@
  */
 
 /*
- * What:       the user-space condition: each thread waits for its own completion and sleeps;
- *             whoever completes it wakes exactly that thread in O(1), without looking at the
- *             others. One of the waiting threads, the server, drives progress for all by calling
- *             its poll function.
+ * What:       the user-space condition: a thread sleeps until one of the things it waits for is
+ *             complete, and whoever completes one wakes exactly that thread in O(1). One of the
+ *             waiting threads of a set, the server, stays awake and drives progress for all of them;
+ *             it elects its successor when it leaves. A thread may wait for any of n things, and in
+ *             several sets at once.
+ *
+ * Interface:  tsm_usc_t               a set of waiting threads with one server: one for each VCI
+ *             tsm_usc_waiter_t        a thread that waits: one for each thread, used again and again
+ *             tsm_usc_link_t          a waiter's membership in a set
+ *             tsm_usc_slot_t          in each thing that can be waited for
+ *
+ *             of the waiting thread:
+ *             tsm_usc_begin()         before the first join of a sleep
+ *             tsm_usc_join()          1: server of this set; 0: listed among its sleepers
+ *             tsm_usc_register()      in each slot; look once more at what is waited for after it
+ *             tsm_usc_sleep()         until a completer or an election wakes the waiter
+ *             tsm_usc_unregister()    each slot
+ *             tsm_usc_rejoin()        each set with join 0. 1: elected meanwhile, now the server
+ *             tsm_usc_leave()         each set of which it is the server
+ *             tsm_usc_settle()        before the waiter's memory goes away
+ *             tsm_usc_sleep_or_serve()  all of it from begin to rejoin
+ *
+ *             of a completer:
+ *             tsm_usc_notify()        after the thing is complete: the waiter to wake, or NULL
+ *             tsm_usc_wake()          that waiter, once, now or later
+ *
+ * Use:        poll for a while (tsm_patience.h), then sleep and poll again:
+ *               while (!complete(r)) {
+ *                   if (poll() || serving || tsm_patience_step(&p, 1) != TSM_PATIENCE_SLEEP)
+ *                       continue;
+ *                   tsm_usc_begin(self);
+ *                   serving = tsm_usc_join(set, &link, self);
+ *                   if (serving)
+ *                       continue;
+ *                   tsm_usc_register(&r->slot, self);
+ *                   if (!complete(r))                            seq_cst, see below
+ *                       tsm_usc_sleep(self, policy);
+ *                   tsm_usc_unregister(&r->slot, self);
+ *                   serving = tsm_usc_rejoin(set, &link);
+ *               }
+ *               if (serving)
+ *                   tsm_usc_leave(set, &link);
+ *             A thread that is the server of one set must be in no other's list: it rejoins those,
+ *             and polls for all that it waits for.
+ *
  * Source:     the model HMCS<N>USC of ICS'19 "Software Combining to Mitigate Multithreaded MPI
  *             Contention", section 4.2, after Dang, Seo, Amer and Balaji, "Advanced Thread
  *             Synchronization for Multithreaded MPI Implementations", CCGRID 2017. "Locking
  *             Aspects in Multithreaded MPI Implementations" (TOPC), section 9, names such
- *             selective wake-ups as future work. No MPI in here: what completes, and what polling
- *             means, is the caller's business. The protocol below is ours.
- * Invariants: (1) As long as there is a sleeper, there is a server, which never sleeps: a thread
- *             goes to sleep only beside a server, and the server elects its successor before it
- *             leaves. (2) Two events may come to a waiter, its completion and its election, each
- *             at most once and in any order. Each counts itself in `takers`; the first of them
- *             wakes, the second touches the waiter with that one addition only. (3) A thread
- *             returns when it has counted its completion and seen the wake of the first, so
- *             nobody touches a waiter whose owner has returned. (4) `server`, `first`, `last` and
- *             the links are guarded by `lock`. A sleeper that has been completed already is never
- *             elected.
- * Progress:   wait blocks. Completing is wait-free (one fetch-and-add), waking too (one swap and,
- *             if the thread sleeps in the kernel, one system call). Election is O(1) for each
- *             sleeper over its life in the set. The server's own wait is as long as its polls
- *             are.
+ *             selective wake-ups as future work. The protocol is ours.
+ * Invariants: (1) As long as a set lists a sleeper it has a server. A server never sleeps: it has
+ *             joined with 1, or it has been woken by its election. (2) A slot holds NULL or the
+ *             waiter of the one thread that waits for it. To wake that thread, swap the pointer out
+ *             and add one to the waiter's count; the swap is the right to touch the waiter, and the
+ *             addition, which wakes, is the last touch. An election is the same: taking the link off
+ *             the list is the right, the addition the last touch. (3) Every taker adds, so no taker
+ *             relies on another one's wake: a completer that takes a pointer and keeps its wake for
+ *             long delays neither an election nor another completion. (4) The waiter knows how
+ *             many have taken it: the slots that it finds empty and the elections that it finds.
+ *             Until as many have added, the waiter's memory stays. It may be used for the next sleep
+ *             before that; a late addition then ends that sleep early, which costs a poll.
+ *             (5) The count only grows, and tsm_usc_begin() reads it before the first join and
+ *             register, so each addition that belongs to a sleep is later than what it compares with.
+ * No lost wake: the waiter registers by a swap and then looks at the completion; the completer
+ *             completes and then looks at the slot. If notify's look finds the slot still empty, it
+ *             comes before the register in the one order of seq_cst accesses, and the completion
+ *             before the waiter's look, which finds it. That needs seq_cst of the completing write
+ *             and of the look as well. A completer that has only acq_rel must call
+ *             tsm_usc_notify_swap(), which is right for all: of the two swaps of one slot one comes
+ *             first, and the other one acquires from it.
+ * Progress:   notify is wait-free, and so is wake (one fetch-and-add, and a system call if the
+ *             thread sleeps in the kernel). Join, rejoin and leave take the set's mutex for a few
+ *             instructions; an election is O(1). Sleep blocks until it is woken. Settle blocks until
+ *             the last taker has added; hold no lock that it may need.
  *
  *   release                             acquire
- *   complete: fetch-and-add of takers   wait: load of takers (all that was done before completing)
- *   wake, election: swap of sleep       wait: end of tsm_wait_word (the waker is done with it)
- *   mutex                               mutex (server, list)
+ *   register: swap of slot              notify: swap of slot (the waiter's fields)
+ *   notify: swap of slot                unregister: swap of slot (the slot's memory may go)
+ *                                       register, with notify_swap: the completion
+ *   wake: fetch-and-add of count        sleep, settle: load of count
+ *   mutex                               mutex (server, list, links)
+ *   seq_cst: register's swap, notify's load, and the caller's two accesses of the completion
  *
- * Threads:    any number. The waiting thread owns the waiter, which stays until tsm_usc_wait has
- *             returned. One waiter stands for one completion: init, hand its address to whoever
- *             will complete it, wait. It may be completed before the wait begins, and by any
- *             thread, also by the waiting thread itself from inside its poll function.
+ * Threads:    any number. A link belongs to the waiting thread and stays from join 0 to rejoin, and
+ *             from join or rejoin 1 to leave.
  */
 
 #ifndef TSM_USC_H_INCLUDED
 #define TSM_USC_H_INCLUDED
 
 #include <assert.h>
-#include <sched.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -51,33 +102,32 @@
 #include "tsm_wait.h"
 #include "lock/tsm_mutex.h"
 
-/* Values of a waiter's sleep word. */
-#define TSM_USC_ASLEEP           0
-#define TSM_USC_ASLEEP_IN_KERNEL 1
-#define TSM_USC_AWAKE            2
-
-/* What a waiter's takers are made of. */
-#define TSM_USC_COMPLETED 1
-#define TSM_USC_ELECTED   2
-
 typedef struct tsm_usc_waiter {
-    TSM_ATOMIC(uint32_t) takers;
-    TSM_ATOMIC(uint32_t) sleep;
-    int queued;                         /* this and the links: guarded by the lock */
-    struct tsm_usc_waiter *next;
-    struct tsm_usc_waiter *prev;
+    TSM_ATOMIC(uint32_t) count;         /* of takers that have let go; see tsm_wait_count */
+    uint32_t taken;                     /* of takers, by the same measure; this and the next: the */
+    uint32_t begun;                     /* owner's alone. The count when this sleep began. */
 } tsm_usc_waiter_t;
+
+typedef TSM_ATOMIC(tsm_usc_waiter_t *) tsm_usc_slot_t;
+
+enum { TSM_USC_OUT, TSM_USC_LISTED, TSM_USC_SERVES };
+
+typedef struct tsm_usc_link {
+    tsm_usc_waiter_t *waiter;
+    int state;                          /* this and the links: guarded by the set's mutex */
+    struct tsm_usc_link *next;
+    struct tsm_usc_link *prev;
+} tsm_usc_link_t;
 
 typedef struct tsm_usc {
     tsm_mutex_t lock;
-    tsm_usc_waiter_t *server;
-    tsm_usc_waiter_t *first;            /* the sleepers in the order of their coming */
-    tsm_usc_waiter_t *last;
+    tsm_usc_link_t *server;
+    tsm_usc_link_t *first;              /* the sleepers in the order of their coming */
+    tsm_usc_link_t *last;
 } tsm_usc_t;
 
-/* Drives progress; returns 0 if it found nothing to do. Called by one thread at a time for each
- * tsm_usc_t, without its lock, so it may complete any waiter, and may take locks. */
-typedef int (*tsm_usc_poll_t)(void *arg);
+#define TSM_USC_WAITER_INITIALIZER { 0, 0, 0 }
+#define TSM_USC_LINK_INITIALIZER { NULL, TSM_USC_OUT, NULL, NULL }
 
 /* Make an empty set. Returns 0 or an errno value. One thread, before any use. */
 static inline int tsm_usc_init(tsm_usc_t *usc)
@@ -91,169 +141,228 @@ static inline int tsm_usc_init(tsm_usc_t *usc)
 /* End of use; nobody may wait. */
 static inline void tsm_usc_destroy(tsm_usc_t *usc)
 {
-    assert(usc->server == NULL && usc->first == NULL && "tsm_usc_destroy: somebody waits");
+    assert(usc->server == NULL && usc->first == NULL && "tsm_usc_destroy: a thread waits");
     tsm_mutex_destroy(&usc->lock);
 }
 
-/* Prepare a waiter for one completion. Its owner, before anybody else has its address. */
+/* Once for each waiter, slot and link, before any use. */
 static inline void tsm_usc_waiter_init(tsm_usc_waiter_t *waiter)
 {
-    tsm_store(&waiter->takers, 0, TSM_RELAXED);
-    tsm_store(&waiter->sleep, TSM_USC_ASLEEP, TSM_RELAXED);
-    waiter->queued = 0;
+    tsm_store(&waiter->count, 0, TSM_RELAXED);
+    waiter->taken = 0;
+    waiter->begun = 0;
 }
 
-/* Has the waiter been completed? Then what was done before that is visible. Its owner. */
-static inline int tsm_usc_is_complete(tsm_usc_waiter_t *waiter)
+static inline void tsm_usc_slot_init(tsm_usc_slot_t *slot)
 {
-    return (tsm_load(&waiter->takers, TSM_ACQUIRE) & TSM_USC_COMPLETED) != 0;
+    tsm_store(slot, NULL, TSM_RELAXED);
 }
 
-/* Count an event; 1 if it is the first, which has to wake. If not, hands off the waiter. */
-static inline int tsm_usc_take_(tsm_usc_waiter_t *waiter, uint32_t event)
+static inline void tsm_usc_link_init(tsm_usc_link_t *link)
 {
-    uint32_t before = tsm_fetch_add(&waiter->takers, event, TSM_RELEASE);
-
-    assert((before & event) == 0 && "tsm_usc: completed twice");
-    return before == 0;
+    *link = (tsm_usc_link_t) TSM_USC_LINK_INITIALIZER;
 }
 
-/* First half of tsm_usc_signal, for callers that hold a lock. Returns 1 if the caller now owes a
- * tsm_usc_wake of this waiter, for which the waiting thread waits; if 0, the waiter must not be
- * touched again. Any thread, once for each waiter; wait-free. */
-static inline int tsm_usc_complete(tsm_usc_waiter_t *waiter)
-{
-    return tsm_usc_take_(waiter, TSM_USC_COMPLETED);
-}
+/* ---- of a completer ---- */
 
-/* Second half: after a tsm_usc_complete that returned 1. The server must pay what it owes before
- * its poll function returns. Any thread; wait-free. */
+/* Wake the waiter that notify has returned, and let go of it: it may be gone on return. Once for
+ * each notify. Any thread; wait-free. */
 static inline void tsm_usc_wake(tsm_usc_waiter_t *waiter)
 {
-    tsm_wake_word(&waiter->sleep, TSM_USC_AWAKE, TSM_USC_ASLEEP_IN_KERNEL);
+    tsm_wake_count(&waiter->count);
 }
 
-/* The completion that waiter stands for has come: its thread, and no other, goes on. Any thread,
- * once for each waiter, which may be gone on return; wait-free. */
-static inline void tsm_usc_signal(tsm_usc_waiter_t *waiter)
+/* What the slot is in has been completed: returns the waiter that the caller must wake, or NULL.
+ * Any thread; wait-free. */
+static inline tsm_usc_waiter_t *tsm_usc_notify_swap(tsm_usc_slot_t *slot)
 {
-    if (tsm_usc_complete(waiter))
-        tsm_usc_wake(waiter);
+    return tsm_swap(slot, NULL, TSM_ACQ_REL);
 }
+
+/* The same, for a completion that has been written seq_cst. Costs a load if nobody sleeps. */
+static inline tsm_usc_waiter_t *tsm_usc_notify(tsm_usc_slot_t *slot)
+{
+    if (tsm_load(slot, TSM_SEQ_CST) == NULL)
+        return NULL;
+    return tsm_usc_notify_swap(slot);
+}
+
+/* ---- of the waiting thread: completions ---- */
+
+/* A new sleep begins. Before its first join and register. */
+static inline void tsm_usc_begin(tsm_usc_waiter_t *waiter)
+{
+    waiter->begun = tsm_count_read(&waiter->count);
+}
+
+/* Ask to be woken when the thing that the slot is in completes. Look at it once more after this, by
+ * a seq_cst load, before you sleep. No thread, nor this one, may be registered there. */
+static inline void tsm_usc_register(tsm_usc_slot_t *slot, tsm_usc_waiter_t *waiter)
+{
+    tsm_usc_waiter_t *before = tsm_swap(slot, waiter, TSM_SEQ_CST);
+
+    assert(before == NULL && "tsm_usc_register: a thread waits for this already");
+    (void) before;
+}
+
+/* Take the request back. 1 if a completer has been faster: then it wakes, or has woken, the waiter,
+ * and what the slot is in is complete. */
+static inline int tsm_usc_unregister(tsm_usc_slot_t *slot, tsm_usc_waiter_t *waiter)
+{
+    int taken = tsm_swap(slot, NULL, TSM_ACQUIRE) == NULL;
+
+    if (taken)
+        waiter->taken += TSM_COUNT_ONE;
+    return taken;
+}
+
+/* Sleep until somebody wakes the waiter, which may have been since begin; or for no reason. */
+static inline void tsm_usc_sleep(tsm_usc_waiter_t *waiter, tsm_wait_policy_t policy)
+{
+    tsm_wait_count(&waiter->count, waiter->begun, policy);
+}
+
+/* Have all takers let go? Then nobody else has the address of the waiter, whose owner is in no set
+ * and no slot. */
+static inline int tsm_usc_is_settled(tsm_usc_waiter_t *waiter)
+{
+    return tsm_count_read(&waiter->count) == waiter->taken;
+}
+
+/* Wait until they have. Not with a lock that a completer may need before it wakes. */
+static inline void tsm_usc_settle(tsm_usc_waiter_t *waiter)
+{
+    uint32_t count;
+
+    while ((count = tsm_count_read(&waiter->count)) != waiter->taken)
+        tsm_wait_count(&waiter->count, count, TSM_WAIT_PARK);
+}
+
+/* ---- of the waiting thread: sets ---- */
 
 /* With the lock held. */
-static inline void tsm_usc_append_(tsm_usc_t *usc, tsm_usc_waiter_t *waiter)
+static inline void tsm_usc_append_(tsm_usc_t *usc, tsm_usc_link_t *link)
 {
-    waiter->queued = 1;
-    waiter->next = NULL;
-    waiter->prev = usc->last;
+    link->state = TSM_USC_LISTED;
+    link->next = NULL;
+    link->prev = usc->last;
     if (usc->last != NULL)
-        usc->last->next = waiter;
+        usc->last->next = link;
     else
-        usc->first = waiter;
-    usc->last = waiter;
+        usc->first = link;
+    usc->last = link;
 }
 
 /* With the lock held. */
-static inline void tsm_usc_remove_(tsm_usc_t *usc, tsm_usc_waiter_t *waiter)
+static inline void tsm_usc_remove_(tsm_usc_t *usc, tsm_usc_link_t *link)
 {
-    waiter->queued = 0;
-    if (waiter->prev != NULL)
-        waiter->prev->next = waiter->next;
+    link->state = TSM_USC_OUT;
+    if (link->prev != NULL)
+        link->prev->next = link->next;
     else
-        usc->first = waiter->next;
-    if (waiter->next != NULL)
-        waiter->next->prev = waiter->prev;
+        usc->first = link->next;
+    if (link->next != NULL)
+        link->next->prev = link->prev;
     else
-        usc->last = waiter->prev;
+        usc->last = link->prev;
+}
+
+/* With the lock held. */
+static inline void tsm_usc_appoint_(tsm_usc_t *usc, tsm_usc_link_t *link)
+{
+    usc->server = link;
+    if (link != NULL)
+        link->state = TSM_USC_SERVES;
 }
 
 /* Become the server (1) or one of the sleepers (0). */
-static inline int tsm_usc_join_(tsm_usc_t *usc, tsm_usc_waiter_t *waiter)
+static inline int tsm_usc_join(tsm_usc_t *usc, tsm_usc_link_t *link, tsm_usc_waiter_t *waiter)
 {
     int serve;
 
+    assert(link->state == TSM_USC_OUT && "tsm_usc_join: the link is in use");
+    link->waiter = waiter;
     tsm_mutex_acquire(&usc->lock);
     serve = (usc->server == NULL);
     if (serve)
-        usc->server = waiter;
+        tsm_usc_appoint_(usc, link);
     else
-        tsm_usc_append_(usc, waiter);
+        tsm_usc_append_(usc, link);
     tsm_mutex_release(&usc->lock);
     return serve;
 }
 
 /* No longer one of the sleepers: 1 if that is because of an election. */
-static inline int tsm_usc_rejoin_(tsm_usc_t *usc, tsm_usc_waiter_t *waiter)
+static inline int tsm_usc_rejoin(tsm_usc_t *usc, tsm_usc_link_t *link)
 {
     int elected;
 
     tsm_mutex_acquire(&usc->lock);
-    if (waiter->queued)
-        tsm_usc_remove_(usc, waiter);
-    elected = (usc->server == waiter);
+    elected = (link->state == TSM_USC_SERVES);
+    if (!elected)
+        tsm_usc_remove_(usc, link);
     tsm_mutex_release(&usc->lock);
+    if (elected)
+        link->waiter->taken += TSM_COUNT_ONE;
     return elected;
 }
 
-/* The server leaves: the first sleeper that is not complete follows. Those before it are awake, or
- * will be, and are in nobody's way outside the list; the lock keeps them from going. */
-static inline void tsm_usc_leave_(tsm_usc_t *usc)
+/* The server leaves: the first of the sleepers follows, and is woken whoever else has promised to
+ * wake it. The link and its waiter may be used again on return. */
+static inline void tsm_usc_leave(tsm_usc_t *usc, tsm_usc_link_t *link)
 {
-    tsm_usc_waiter_t *waiter;
+    tsm_usc_waiter_t *elected = NULL;
+    tsm_usc_link_t *next;
 
     tsm_mutex_acquire(&usc->lock);
-    while ((waiter = usc->first) != NULL) {
-        tsm_usc_remove_(usc, waiter);
-        if (tsm_usc_take_(waiter, TSM_USC_ELECTED))
-            break;
+    assert(usc->server == link && "tsm_usc_leave: the caller is not the server");
+    link->state = TSM_USC_OUT;
+    next = usc->first;
+    if (next != NULL) {
+        elected = next->waiter;         /* the link may be gone once the lock is free */
+        tsm_usc_remove_(usc, next);
     }
-    usc->server = waiter;
+    tsm_usc_appoint_(usc, next);
     tsm_mutex_release(&usc->lock);
-    if (waiter != NULL)
-        tsm_usc_wake(waiter);
+    if (elected != NULL)
+        tsm_usc_wake(elected);
 }
 
-/* Poll until our own completion has come, then find a successor. */
-static inline void tsm_usc_serve_(tsm_usc_t *usc, tsm_usc_waiter_t *waiter, tsm_usc_poll_t poll_fn,
-                                  void *arg)
-{
-    tsm_wait_state_t state = tsm_wait_begin(TSM_WAIT_POLL);
+/* ---- of the waiting thread: all in one ---- */
 
-    while (!tsm_usc_is_complete(waiter)) {
-        if (poll_fn(arg))
-            state = tsm_wait_begin(TSM_WAIT_POLL);
-        else if (tsm_wait_step(&state, 1))
-            sched_yield();
+/* What a thread sleeps on. */
+typedef struct tsm_usc_wait {
+    tsm_usc_waiter_t *waiter;
+    int sets;
+    tsm_usc_t *const *usc;              /* that many sets, and a link for each */
+    tsm_usc_link_t *link;
+    int (*enlist)(void *arg);           /* register each slot; 1 if something is complete already */
+    void (*delist)(void *arg);          /* unregister each of them */
+    void *arg;
+    tsm_wait_policy_t policy;
+} tsm_usc_wait_t;
+
+/* Sleep until something is complete, the caller is elected, or for no reason. Returns the number of
+ * sets that the caller serves now: those of which link[i].state is TSM_USC_SERVES. It must poll, and
+ * leave each of them in the end. None of the links may be in use. */
+static inline int tsm_usc_sleep_or_serve(const tsm_usc_wait_t *wait)
+{
+    int joined = 0, serves = 0;
+
+    tsm_usc_begin(wait->waiter);
+    while (joined < wait->sets && !serves) {
+        serves = tsm_usc_join(wait->usc[joined], &wait->link[joined], wait->waiter);
+        joined++;
     }
-    tsm_usc_leave_(usc);
-}
-
-static inline void tsm_usc_sleep_(tsm_usc_waiter_t *waiter)
-{
-    tsm_wait_word(&waiter->sleep, TSM_USC_ASLEEP, TSM_USC_ASLEEP_IN_KERNEL, TSM_WAIT_PARK);
-}
-
-/* Returns when waiter has been completed. Until then the thread sleeps, or it is the server and
- * calls poll_fn(arg) over and over. Every thread of a set must bring a poll function that is good
- * for all of them. Blocks; holds no lock while it sleeps or polls. The owner of waiter. */
-static inline void tsm_usc_wait(tsm_usc_t *usc, tsm_usc_waiter_t *waiter, tsm_usc_poll_t poll_fn,
-                                void *arg)
-{
-    int serve;
-
-    assert(poll_fn != NULL && !waiter->queued && "tsm_usc_wait: the waiter is in use");
-    if (!tsm_usc_is_complete(waiter)) {
-        serve = tsm_usc_join_(usc, waiter);
-        if (!serve) {
-            tsm_usc_sleep_(waiter);
-            serve = tsm_usc_rejoin_(usc, waiter);
-        }
-        if (serve)
-            tsm_usc_serve_(usc, waiter, poll_fn, arg);
+    if (!serves) {
+        if (!wait->enlist(wait->arg))
+            tsm_usc_sleep(wait->waiter, wait->policy);
+        wait->delist(wait->arg);
     }
-    /* whoever came first, by now nearly always over: after it, nobody has our address */
-    tsm_usc_sleep_(waiter);
+    /* the last one joined is the one served, if any is */
+    for (int i = joined - 1 - serves; i >= 0; i--)
+        serves += tsm_usc_rejoin(wait->usc[i], &wait->link[i]);
+    return serves;
 }
 
 #endif /* TSM_USC_H_INCLUDED */
