@@ -56,7 +56,9 @@ cvar_inputs() {
         src/util src/binding src/include src/mpid src/pmi | LC_ALL=C sort -z
 }
 
-hash_of() { "$1" | xargs -0 sha256sum | sha256sum | cut -d' ' -f1; }
+tables() { printf '%s\0' "$root/src/ch4/models.def" "$root/src/sync/lock/locks.def"; }
+
+hash_of() { { "$1"; tables; } | xargs -0 sha256sum | sha256sum | cut -d' ' -f1; }
 
 is_done() { [ "$(cat ".tsm/$1" 2>/dev/null)" = "$2" ]; }
 
@@ -97,6 +99,9 @@ generate_cvars() {
     logged perl .tsm/extractcvars --header=.tsm/new/mpir_cvars.h --c-file=.tsm/new/mpir_cvars.c \
         --readme-file=.tsm/new/README.envvar --dirs="src/mpi src/mpi_t src/nameserv src/util \
 src/binding src/include src/mpid src/pmi"
+    sed -i "s/@TSM_MODELS@/$("$root/maint/models" names)/
+        s/@TSM_MODELS_RUNTIME@/$("$root/maint/models" names runtime)/
+        s/@TSM_PROGRESS@/$("$root/maint/models" progress)/" .tsm/new/*
     for file in src/include/mpir_cvars.h src/util/mpir_cvars.c README.envvar; do
         cmp -s ".tsm/new/$(basename "$file")" "$file" || cp ".tsm/new/$(basename "$file")" "$file"
     done
@@ -105,7 +110,8 @@ src/binding src/include src/mpid src/pmi"
 
 generate_front_door() {
     local file
-    for file in configure.ac Makefile.am maint/version.m4; do
+    for file in configure.ac Makefile.am maint/version.m4 maint/models src/ch4/models.m4 \
+        src/ch4/models.def src/sync/lock/locks.def; do
         if [ ! -f Makefile.in ] || [ "$file" -nt configure ] || [ "$file" -nt Makefile.in ]; then
             echo "top level: autoreconf"
             logged autoreconf -fi --no-recursive

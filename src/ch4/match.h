@@ -3,8 +3,8 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#ifndef CH4_MATCH_H_INCLUDED
-#define CH4_MATCH_H_INCLUDED
+#ifndef MPIDI_MATCH_H_INCLUDED
+#define MPIDI_MATCH_H_INCLUDED
 
 /* Constant-time matching of active messages (shared memory, and netmods that do not match by
  * themselves). The lists of MPICH stay, in the order of posting and of arrival, for debuggers and
@@ -20,9 +20,9 @@
 
 #if MPIR_REQUEST_IS_CACHED
 
-#define MPIDI_TSM_MATCH(req_) (req_)->dev.tsm.match
+#define MPIDI_MATCH(req_) (req_)->dev.threads.match
 
-MPL_STATIC_INLINE_PREFIX MPIDI_tsm_match_table_t *MPIDI_tsm_match_table(MPIR_Request ** list,
+MPL_STATIC_INLINE_PREFIX MPIDI_match_table_t *MPIDI_match_table(MPIR_Request ** list,
                                                                         enum MPIDIG_queue_type q)
 {
     return q == MPIDIG_PT2PT_POSTED ?
@@ -30,7 +30,7 @@ MPL_STATIC_INLINE_PREFIX MPIDI_tsm_match_table_t *MPIDI_tsm_match_table(MPIR_Req
         &(MPL_container_of(list, MPIDI_per_vci_t, unexp_list))->unexp_table;
 }
 
-MPL_STATIC_INLINE_PREFIX MPIR_Request **MPIDI_tsm_match_bucket(MPIDI_tsm_match_table_t * table,
+MPL_STATIC_INLINE_PREFIX MPIR_Request **MPIDI_match_bucket(MPIDI_match_table_t * table,
                                                                int source, int tag,
                                                                MPIR_Context_id_t context_id)
 {
@@ -38,52 +38,52 @@ MPL_STATIC_INLINE_PREFIX MPIR_Request **MPIDI_tsm_match_bucket(MPIDI_tsm_match_t
     uint32_t h = (uint32_t) source * 0x9e3779b1u + (uint32_t) context_id;
 
     h = (h * 0x9e3779b1u + (uint32_t) tag) * 0x9e3779b1u;
-    return &table->buckets[h >> (32 - MPIDI_TSM_MATCH_BITS)];
+    return &table->buckets[h >> (32 - MPIDI_MATCH_BITS)];
 }
 
 /* req was put at the end of list. */
-MPL_STATIC_INLINE_PREFIX void MPIDI_tsm_match_add(MPIR_Request * req, MPIR_Request ** list,
+MPL_STATIC_INLINE_PREFIX void MPIDI_match_add(MPIR_Request * req, MPIR_Request ** list,
                                                   enum MPIDIG_queue_type q)
 {
     if (q == MPIDIG_PART)
         return;
 
-    MPIDI_tsm_match_table_t *table = MPIDI_tsm_match_table(list, q);
+    MPIDI_match_table_t *table = MPIDI_match_table(list, q);
     int source = MPIDIG_REQUEST(req, u.recv.source);
     int tag = MPIDIG_REQUEST(req, u.recv.tag);
     MPIR_Request **head = source == MPI_ANY_SOURCE || tag == MPI_ANY_TAG ? &table->wildcards :
-        MPIDI_tsm_match_bucket(table, source, MPIR_TAG_MASK_ERROR_BITS(tag),
+        MPIDI_match_bucket(table, source, MPIR_TAG_MASK_ERROR_BITS(tag),
                                MPIDIG_REQUEST(req, u.recv.context_id));
 
-    MPIDI_TSM_MATCH(req).seq = table->seq++;
-    MPIDI_TSM_MATCH(req).head = head;
-    DL_APPEND_NP(*head, req, dev.tsm.match.next, dev.tsm.match.prev);
+    MPIDI_MATCH(req).seq = table->seq++;
+    MPIDI_MATCH(req).head = head;
+    DL_APPEND_NP(*head, req, dev.threads.match.next, dev.threads.match.prev);
 }
 
 /* req was taken out of its list. */
-MPL_STATIC_INLINE_PREFIX void MPIDI_tsm_match_remove(MPIR_Request * req)
+MPL_STATIC_INLINE_PREFIX void MPIDI_match_remove(MPIR_Request * req)
 {
-    MPIR_Request **head = MPIDI_TSM_MATCH(req).head;
+    MPIR_Request **head = MPIDI_MATCH(req).head;
 
     if (head) {
-        DL_DELETE_NP(*head, req, dev.tsm.match.next, dev.tsm.match.prev);
-        MPIDI_TSM_MATCH(req).head = NULL;
+        DL_DELETE_NP(*head, req, dev.threads.match.next, dev.threads.match.prev);
+        MPIDI_MATCH(req).head = NULL;
     }
 }
 
 /* The first request of a bucket or of the wildcards that matches, or NULL. */
-MPL_STATIC_INLINE_PREFIX MPIR_Request *MPIDI_tsm_match_in(MPIR_Request * head, int source, int tag,
+MPL_STATIC_INLINE_PREFIX MPIR_Request *MPIDI_match_in(MPIR_Request * head, int source, int tag,
                                                           MPIR_Context_id_t context_id,
                                                           enum MPIDIG_queue_type q)
 {
     while (head && !MPIDIG_match_request(source, tag, context_id, head, q))
-        head = MPIDI_TSM_MATCH(head).next;
+        head = MPIDI_MATCH(head).next;
     return head;
 }
 
 /* The request to look at first for (source, tag, context_id): the one that matches, or NULL, or the
  * start of the list if only a search of it can tell. */
-MPL_STATIC_INLINE_PREFIX MPIR_Request *MPIDI_tsm_match_first(int source, int tag,
+MPL_STATIC_INLINE_PREFIX MPIR_Request *MPIDI_match_first(int source, int tag,
                                                              MPIR_Context_id_t context_id,
                                                              MPIR_Request ** list,
                                                              enum MPIDIG_queue_type q)
@@ -91,23 +91,23 @@ MPL_STATIC_INLINE_PREFIX MPIR_Request *MPIDI_tsm_match_first(int source, int tag
     if (q == MPIDIG_PART || source == MPI_ANY_SOURCE || tag == MPI_ANY_TAG)
         return *list;
 
-    MPIDI_tsm_match_table_t *table = MPIDI_tsm_match_table(list, q);
-    MPIR_Request *exact = *MPIDI_tsm_match_bucket(table, source, tag, context_id);
+    MPIDI_match_table_t *table = MPIDI_match_table(list, q);
+    MPIR_Request *exact = *MPIDI_match_bucket(table, source, tag, context_id);
     MPIR_Request *wild = table->wildcards;
 
-    exact = MPIDI_tsm_match_in(exact, source, tag, context_id, q);
+    exact = MPIDI_match_in(exact, source, tag, context_id, q);
     if (likely(!wild))
         return exact;
-    wild = MPIDI_tsm_match_in(wild, source, tag, context_id, q);
-    if (!wild || (exact && MPIDI_TSM_MATCH(exact).seq < MPIDI_TSM_MATCH(wild).seq))
+    wild = MPIDI_match_in(wild, source, tag, context_id, q);
+    if (!wild || (exact && MPIDI_MATCH(exact).seq < MPIDI_MATCH(wild).seq))
         return exact;
     return wild;
 }
 
 #else
-#define MPIDI_tsm_match_add(req_, list_, q_) do { } while (0)
-#define MPIDI_tsm_match_remove(req_) do { } while (0)
-#define MPIDI_tsm_match_first(source_, tag_, context_id_, list_, q_) (*(list_))
+#define MPIDI_match_add(req_, list_, q_) do { } while (0)
+#define MPIDI_match_remove(req_) do { } while (0)
+#define MPIDI_match_first(source_, tag_, context_id_, list_, q_) (*(list_))
 #endif
 
-#endif /* CH4_MATCH_H_INCLUDED */
+#endif /* MPIDI_MATCH_H_INCLUDED */

@@ -3,23 +3,24 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#ifndef CH4_INJECT_H_INCLUDED
-#define CH4_INJECT_H_INCLUDED
+#ifndef MPIDI_INJECT_H_INCLUDED
+#define MPIDI_INJECT_H_INCLUDED
 
 /* Short messages within a node without a request. Shared memory copies a message that fits into a
  * cell at once, so the send is complete when the call returns, and the builtin complete request will
  * do, as with a netmod's inject. It saves the request, its extension for active messages, and some
- * eight atomic instructions on them and on the communicator. Included by posix_send.h. */
+ * eight atomic instructions on them and on the communicator. MPIR_CVAR_CH4_SHM_INJECT switches it
+ * off. Included by posix_send.h. */
 
 #ifdef HAVE_DEBUGGER_SUPPORT
-#define MPIDI_TSM_INJECT 0      /* the list of pending sends wants requests */
+#define MPIDI_INJECT 0          /* the list of pending sends wants requests */
 #else
-#define MPIDI_TSM_INJECT 1
+#define MPIDI_INJECT MPIR_CVAR_CH4_SHM_INJECT
 #endif
 
 /* VCI lock held. 1 if the message is on its way; 0 if it must not or cannot go now: others wait for
  * a cell before it, or there is none. */
-MPL_STATIC_INLINE_PREFIX int MPIDI_tsm_inject_locked(const void *buf, MPI_Aint count,
+MPL_STATIC_INLINE_PREFIX int MPIDI_inject_locked(const void *buf, MPI_Aint count,
                                                      MPI_Datatype datatype, MPI_Aint data_sz,
                                                      int grank, const MPIDIG_hdr_t * am_hdr,
                                                      int src_vsi, int dst_vsi)
@@ -36,8 +37,9 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_tsm_inject_locked(const void *buf, MPI_Aint c
                                   src_vsi, dst_vsi, data_sz ? &sent : NULL) == MPIDI_POSIX_OK;
 }
 
-/* 1 if the message was sent and *request says so; 0 if nothing was done. Takes the VCI lock. */
-MPL_STATIC_INLINE_PREFIX int MPIDI_tsm_inject(const void *buf, MPI_Aint count,
+/* 1 if the message was sent, with the builtin complete request in *request, whatever was there; 0 if
+ * nothing was done. Takes the VCI lock. */
+MPL_STATIC_INLINE_PREFIX int MPIDI_inject(const void *buf, MPI_Aint count,
                                               MPI_Datatype datatype, int rank, int tag,
                                               MPIR_Comm * comm, int context_offset,
                                               MPIR_Errflag_t errflag, int src_vsi, int dst_vsi,
@@ -48,7 +50,7 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_tsm_inject(const void *buf, MPI_Aint count,
     MPIDIG_hdr_t am_hdr;
 
     MPIDI_Datatype_check_contig_size(datatype, count, contig, data_sz);
-    if (!MPIDI_TSM_INJECT || *request || !contig ||
+    if (!MPIDI_INJECT || !contig ||
         data_sz + (MPI_Aint) sizeof(am_hdr) > MPIDI_POSIX_am_eager_limit())
         return 0;
     am_hdr.src_rank = comm->rank;
@@ -60,7 +62,7 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_tsm_inject(const void *buf, MPI_Aint count,
     am_hdr.data_sz = data_sz;
     am_hdr.rndv_hdr_sz = 0;
     MPID_THREAD_CS_ENTER(VCI, MPIDI_VCI(src_vsi).lock);
-    is_sent = MPIDI_tsm_inject_locked(buf, count, datatype, data_sz,
+    is_sent = MPIDI_inject_locked(buf, count, datatype, data_sz,
                                       MPIDIU_rank_to_lpid(rank, comm), &am_hdr, src_vsi, dst_vsi);
     MPID_THREAD_CS_EXIT(VCI, MPIDI_VCI(src_vsi).lock);
     if (is_sent)
@@ -68,4 +70,4 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_tsm_inject(const void *buf, MPI_Aint count,
     return is_sent;
 }
 
-#endif /* CH4_INJECT_H_INCLUDED */
+#endif /* MPIDI_INJECT_H_INCLUDED */

@@ -3,8 +3,8 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#ifndef MPIR_REQUEST_DONE_H_INCLUDED
-#define MPIR_REQUEST_DONE_H_INCLUDED
+#ifndef MPIDI_REQUEST_DONE_H_INCLUDED
+#define MPIDI_REQUEST_DONE_H_INCLUDED
 
 /* Whether a test call has its answer already. A test that can answer need not make progress, and
  * does not contend for a VCI with threads that must (pmodels/mpich pull request 6629). An inactive
@@ -29,4 +29,4 @@ static inline int MPIR_Requests_any_done(int count, MPIR_Request * reqs[])
     return 0;
 }
 
-#endif /* MPIR_REQUEST_DONE_H_INCLUDED */
+#endif /* MPIDI_REQUEST_DONE_H_INCLUDED */

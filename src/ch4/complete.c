@@ -1,0 +1,28 @@
+/*
+ * Copyright (C) by the MPICH-TSM developers
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "mpidimpl.h"
+
+#if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI
+
+#include "threads/complete.h"
+
+void MPIDI_complete_wake_later(tsm_usc_waiter_t * waiter)
+{
+    if (MPIDI_thread_local.to_wake == MPIDI_THREAD_WAKES)
+        MPIDI_complete_wake();
+    MPIDI_thread_local.wake[MPIDI_thread_local.to_wake++] = waiter;
+    if (!MPIDI_thread_local.vcis)
+        MPIDI_complete_wake();
+}
+
+void MPIDI_complete_wake(void)
+{
+    for (int i = 0; i < MPIDI_thread_local.to_wake; i++)
+        tsm_usc_wake(MPIDI_thread_local.wake[i]);
+    MPIDI_thread_local.to_wake = 0;
+}
+
+#endif

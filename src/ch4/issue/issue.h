@@ -1,0 +1,48 @@
+/*
+ * Copyright (C) by the MPICH-TSM developers
+ *     See COPYRIGHT in top-level directory
+ */
+
+#ifndef MPIDI_ISSUE_H_INCLUDED
+#define MPIDI_ISSUE_H_INCLUDED
+
+/* How an operation reaches its VCI: the contract that each thread-safety model fulfils in one file of
+ * this folder, and the dispatch to the model in force, which folds away where it is a constant.
+ *
+ * int MPIDI_issue(int vci, const MPIDI_op_t * op, MPIR_Request ** req)
+ *   Returns when the operation is issued or handed over, with the request to wait on in *req, or an
+ *   error code. IMRECV takes the message in *req; every other kind ignores what is in it.
+ *   op        read before the return only; the caller's memory
+ *   vci       the VCI that the operation will use (MPIDI_op_*_vci); not used by lock
+ *   order     operations of one thread to one peer on one communicator go out in the order of the
+ *             calls, whatever mix of direct and handed over they took
+ *   may block lock: on the lock of the VCI. lockq: on nothing but memory for a request
+ *   may run   by any thread, with no VCI held or with the one that op uses
+ *   errors    of the arguments: found before; of the operation: returned if it was issued here, else
+ *             in the status, and by the error handler, when the request is completed
+ *   locks     SELF may be taken below; no other than the VCI */
+
+#include "../model.h"
+#include "../op_apply.h"
+#include "lock.h"
+#include "lockq.h"
+
+MPL_STATIC_INLINE_PREFIX int MPIDI_issue(int vci, const MPIDI_op_t * op, MPIR_Request ** req)
+{
+    if (MPIDI_MODEL_ISSUE == MPIDI_ISSUE_LOCKQ)
+        return MPIDI_issue_lockq(vci, op, req);
+    return MPIDI_issue_lock(op, req);
+}
+
+/* The VCI of a send and of a receive; any value if the model does not ask for it. */
+MPL_STATIC_INLINE_PREFIX int MPIDI_op_send_vci(MPIR_Comm * comm, int rank, int tag)
+{
+    return MPIDI_get_vci(SRC_VCI_FROM_SENDER, comm, comm->rank, rank, tag) % MPIDI_global.n_vcis;
+}
+
+MPL_STATIC_INLINE_PREFIX int MPIDI_op_recv_vci(MPIR_Comm * comm, int rank, int tag)
+{
+    return MPIDI_get_vci(DST_VCI_FROM_RECVER, comm, rank, comm->rank, tag) % MPIDI_global.n_vcis;
+}
+
+#endif /* MPIDI_ISSUE_H_INCLUDED */

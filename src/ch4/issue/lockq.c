@@ -1,0 +1,22 @@
+/*
+ * Copyright (C) by the MPICH-TSM developers
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "mpidimpl.h"
+
+#if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI
+
+#include "threads/issue/issue.h"
+
+int MPIDI_lockq_post(int vci, const MPIDI_op_t op, MPIR_Request ** req)
+{
+    int mpi_errno = MPIDI_posted_push(&MPIDI_VCI(vci).threads, &op, req);
+
+    /* the holder may have looked at the queue for the last time just before */
+    if (mpi_errno == MPI_SUCCESS && !MPIDI_thread_local.draining)
+        MPIDI_section_help(&MPIDI_VCI(vci).lock);
+    return mpi_errno;
+}
+
+#endif

@@ -1,0 +1,301 @@
+/*
+ * Copyright (C) by the MPICH-TSM developers
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "mpidimpl.h"
+#include "threads/model.h"
+#include "tsm/tsm_load.h"
+
+/*
+=== BEGIN_MPI_T_CVAR_INFO_BLOCK ===
+
+categories:
+    - name        : CH4_THREADS
+      description : cvars of the thread-safety models of the CH4 device
+
+cvars:
+    - name        : MPIR_CVAR_CH4_THREAD_CS
+      category    : CH4_THREADS
+      type        : string
+      default     : ""
+      class       : none
+      verbosity   : MPI_T_VERBOSITY_USER_BASIC
+      scope       : MPI_T_SCOPE_LOCAL
+      description : >-
+        Thread-safety model of MPI_THREAD_MULTIPLE, one of: @TSM_MODELS@. A library configured with
+        --enable-thread-cs=runtime takes one of: @TSM_MODELS_RUNTIME@ (the first is the default); any
+        other accepts only the model it was configured with.
+
+    - name        : MPIR_CVAR_CH4_THREAD_PROGRESS
+      category    : CH4_THREADS
+      type        : string
+      default     : ""
+      class       : none
+      verbosity   : MPI_T_VERBOSITY_USER_BASIC
+      scope       : MPI_T_SCOPE_LOCAL
+      description : >-
+        How a waiting thread drives progress, one of: @TSM_PROGRESS@. Empty: as configured. The model
+        global has blocking only.
+
+    - name        : MPIR_CVAR_CH4_MAX_COMBINE
+      category    : CH4_THREADS
+      type        : int
+      default     : 1024
+      class       : none
+      verbosity   : MPI_T_VERBOSITY_USER_BASIC
+      scope       : MPI_T_SCOPE_LOCAL
+      description : >-
+        With lockq, the most operations of other threads that a thread issues before its own call
+        goes on. At least 1.
+
+    - name        : MPIR_CVAR_CH4_WAIT_SPIN_USEC
+      category    : CH4_THREADS
+      type        : int
+      default     : 1000
+      class       : none
+      verbosity   : MPI_T_VERBOSITY_USER_BASIC
+      scope       : MPI_T_SCOPE_LOCAL
+      description : >-
+        Microseconds for which a waiting thread polls in vain before it sleeps (progress usc), while
+        there is a processor for each thread that wants one. With more threads than processors it
+        sleeps after a few polls. At least 0.
+
+    - name        : MPIR_CVAR_CH4_OVERSUBSCRIBED
+      category    : CH4_THREADS
+      type        : int
+      default     : -1
+      class       : none
+      verbosity   : MPI_T_VERBOSITY_USER_BASIC
+      scope       : MPI_T_SCOPE_LOCAL
+      description : >-
+        Whether more threads want a processor than there are: -1 measures it while the program runs, 0
+        takes it to be false, 1 to be true.
+
+    - name        : MPIR_CVAR_CH4_EARLY_YIELD
+      category    : CH4_THREADS
+      type        : int
+      default     : 4
+      class       : none
+      verbosity   : MPI_T_VERBOSITY_USER_BASIC
+      scope       : MPI_T_SCOPE_LOCAL
+      description : >-
+        With more threads than processors, a thread whose polls have taken in this many active
+        messages before their receives gives its processor up once, so that the threads that they are
+        for can post the receives. 0: never.
+
+    - name        : MPIR_CVAR_CH4_SHM_BATCH
+      category    : CH4_THREADS
+      type        : int
+      default     : 8
+      class       : none
+      verbosity   : MPI_T_VERBOSITY_USER_BASIC
+      scope       : MPI_T_SCOPE_LOCAL
+      description : >-
+        The most messages that one poll takes from shared memory. At least 1, which is MPICH's own.
+
+    - name        : MPIR_CVAR_CH4_NETMOD_TURN
+      category    : CH4_THREADS
+      type        : int
+      default     : 8
+      class       : none
+      verbosity   : MPI_T_VERBOSITY_USER_BASIC
+      scope       : MPI_T_SCOPE_LOCAL
+      description : >-
+        While shared memory brings messages, one poll in so many asks the netmod. At least 1, which is
+        MPICH's own.
+
+    - name        : MPIR_CVAR_CH4_SHM_INJECT
+      category    : CH4_THREADS
+      type        : boolean
+      default     : true
+      class       : none
+      verbosity   : MPI_T_VERBOSITY_USER_BASIC
+      scope       : MPI_T_SCOPE_LOCAL
+      description : >-
+        Send a short message within a node without a request.
+
+=== END_MPI_T_CVAR_INFO_BLOCK ===
+*/
+
+typedef struct {
+    const char *name;
+    const char *alias;
+    int issue;
+    int progress;
+    int in_runtime;
+} row_t;
+
+#define WHERE_own 0
+#define WHERE_runtime 1
+#define TSM_PROGRESS(id_, name_, scope_, help_)
+#define TSM_MODEL(id_, name_, alias_, issue_, progress_, scope_, lock_, where_, help_) \
+    { name_, alias_, MPIDI_ISSUE_##issue_, MPIDI_PROGRESS_##progress_##_KIND, WHERE_##where_ },
+static const row_t rows[] = {
+#include "threads/models.def"
+};
+#undef TSM_MODEL
+#undef TSM_PROGRESS
+
+#define TSM_MODEL(id_, name_, alias_, issue_, progress_, scope_, lock_, where_, help_)
+#define TSM_PROGRESS(id_, name_, scope_, help_) name_,
+static const char *const kinds[] = {
+#include "threads/models.def"
+};
+#undef TSM_MODEL
+#undef TSM_PROGRESS
+
+#define NUM_ROWS ((int) (sizeof(rows) / sizeof(rows[0])))
+#define NUM_KINDS ((int) (sizeof(kinds) / sizeof(kinds[0])))
+#define IS_VCI_LOCKED (MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI)
+
+#ifdef TSM_LOCK_KIND
+#define LOCK_NAME tsm_lock_name()
+#else
+#define LOCK_NAME "that of the thread package"
+#endif
+
+MPIDI_model_t MPIDI_model;
+
+/* Whether this library can be told to use the row. */
+static int has_row(int row)
+{
+    return MPIDI_MODEL_CONFIGURED == MPIDI_MODEL_RUNTIME ? rows[row].in_runtime :
+        row == (int) MPIDI_MODEL_CONFIGURED;
+}
+
+static int find_row(const char *name)
+{
+    for (int i = 0; i < NUM_ROWS; i++) {
+        if (!strcasecmp(name, rows[i].name) || (*rows[i].alias && !strcasecmp(name, rows[i].alias)))
+            return i;
+    }
+    return -1;
+}
+
+static int default_row(void)
+{
+    int i = 0;
+
+    while (!has_row(i))
+        i++;
+    return i;
+}
+
+static void print_rows(int only_here)
+{
+    const char *between = "";
+
+    for (int i = 0; i < NUM_ROWS; i++) {
+        if (!only_here || has_row(i)) {
+            fprintf(stderr, "%s%s", between, rows[i].name);
+            between = ", ";
+        }
+    }
+    fprintf(stderr, "\n");
+}
+
+/* Set the row by the CVAR, or by default; 0, with a message, if that cannot be. */
+static int choose_row(const char *name)
+{
+    int row = name && *name ? find_row(name) : default_row();
+
+    if (row < 0) {
+        fprintf(stderr, "MPIR_CVAR_CH4_THREAD_CS=%s: unknown thread-safety model; choose one of: ",
+                name);
+        print_rows(0);
+    } else if (!has_row(row)) {
+        fprintf(stderr, "MPIR_CVAR_CH4_THREAD_CS=%s: this library was configured with "
+                "--enable-thread-cs=%s; choose one of: ", name, MPICH_THREAD_CS_NAME);
+        print_rows(1);
+    } else {
+        MPIDI_model.row = row;
+        MPIDI_model.issue = rows[row].issue;
+        MPIDI_model.progress = rows[row].progress;
+    }
+    return row >= 0 && has_row(row);
+}
+
+static int find_kind(const char *name)
+{
+    int i = 0;
+
+    while (i < NUM_KINDS && strcasecmp(name, kinds[i]))
+        i++;
+    return i;
+}
+
+/* Set the kind of progress by the CVAR, or as configured. */
+static int choose_progress(const char *name)
+{
+    int given = name && *name;
+    int kind = find_kind(given ? name : MPICH_THREAD_PROGRESS_NAME);
+
+    if (!given && kind == NUM_KINDS)    /* "default" */
+        return 1;
+    if (kind == NUM_KINDS) {
+        fprintf(stderr, "MPIR_CVAR_CH4_THREAD_PROGRESS=%s: unknown; choose one of:", name);
+        for (int i = 0; i < NUM_KINDS; i++)
+            fprintf(stderr, "%s %s", i ? "," : "", kinds[i]);
+        fprintf(stderr, "\n");
+        return 0;
+    }
+    if (!IS_VCI_LOCKED && kind != MPIDI_PROGRESS_BLOCKING_KIND) {
+        fprintf(stderr, "MPIR_CVAR_CH4_THREAD_PROGRESS=%s: the model %s has blocking only\n",
+                name, rows[MPIDI_model.row].name);
+        return 0;
+    }
+    MPIDI_model.progress = kind;
+    return 1;
+}
+
+static int check_number(const char *name, int value, int least)
+{
+    if (value < least)
+        fprintf(stderr, "%s=%d: must be at least %d\n", name, value, least);
+    return value >= least;
+}
+
+static int check_numbers(void)
+{
+    if (!check_number("MPIR_CVAR_CH4_MAX_COMBINE", MPIR_CVAR_CH4_MAX_COMBINE, 1) ||
+        !check_number("MPIR_CVAR_CH4_WAIT_SPIN_USEC", MPIR_CVAR_CH4_WAIT_SPIN_USEC, 0) ||
+        !check_number("MPIR_CVAR_CH4_EARLY_YIELD", MPIR_CVAR_CH4_EARLY_YIELD, 0) ||
+        !check_number("MPIR_CVAR_CH4_SHM_BATCH", MPIR_CVAR_CH4_SHM_BATCH, 1) ||
+        !check_number("MPIR_CVAR_CH4_NETMOD_TURN", MPIR_CVAR_CH4_NETMOD_TURN, 1))
+        return 0;
+    if (MPIR_CVAR_CH4_OVERSUBSCRIBED < -1 || MPIR_CVAR_CH4_OVERSUBSCRIBED > 1) {
+        fprintf(stderr, "MPIR_CVAR_CH4_OVERSUBSCRIBED=%d: must be -1, 0 or 1\n",
+                MPIR_CVAR_CH4_OVERSUBSCRIBED);
+        return 0;
+    }
+    /* one of MPICH's, which it would answer with a failed assertion */
+    if (MPIR_CVAR_CH4_NUM_VCIS > MPIDI_CH4_MAX_VCIS) {
+        fprintf(stderr, "MPIR_CVAR_CH4_NUM_VCIS=%d: this library was configured for at most %d "
+                "(--with-ch4-max-vcis; always 1 for --enable-thread-cs=global)\n",
+                MPIR_CVAR_CH4_NUM_VCIS, MPIDI_CH4_MAX_VCIS);
+        return 0;
+    }
+    return 1;
+}
+
+/* An error is printed, because MPI_Init cannot say more than that it failed, and returned. */
+int MPIDI_model_init(void)
+{
+    int mpi_errno = MPI_SUCCESS;
+
+    MPIR_ERR_CHKANDJUMP(!check_numbers() || !choose_row(MPIR_CVAR_CH4_THREAD_CS) ||
+                        !choose_progress(MPIR_CVAR_CH4_THREAD_PROGRESS), mpi_errno,
+                        MPI_ERR_OTHER, "**other");
+#if IS_VCI_LOCKED
+    tsm_load_override(MPIR_CVAR_CH4_OVERSUBSCRIBED);
+#endif
+    if (MPIR_CVAR_DEBUG_SUMMARY && MPIR_Process.rank == 0)
+        printf("==== Thread safety ====\nthread-cs: %s\nthread progress: %s\nthread lock: %s\n",
+               rows[MPIDI_model.row].name, kinds[MPIDI_model.progress], LOCK_NAME);
+
+  fn_exit:
+    return mpi_errno;
+  fn_fail:
+    goto fn_exit;
+}

@@ -1,0 +1,68 @@
+/*
+ * Copyright (C) by the MPICH-TSM developers
+ *     See COPYRIGHT in top-level directory
+ */
+
+#ifndef MPIDI_MODEL_H_INCLUDED
+#define MPIDI_MODEL_H_INCLUDED
+
+/* Which row of models.def is in force. configure defines MPICH_THREAD_MODEL as an id of the table or
+ * as RUNTIME. With a fixed model MPIDI_MODEL_ISSUE is a constant, so that the other branches fold
+ * away; with RUNTIME it is a variable set in MPI_Init. How waiting threads drive progress is always a
+ * variable, since only slow paths ask. */
+
+enum {
+    MPIDI_ISSUE_LOCK,
+    MPIDI_ISSUE_LOCKQ
+};
+
+#define TSM_MODEL(id_, name_, alias_, issue_, progress_, scope_, lock_, where_, help_)
+#define TSM_PROGRESS(id_, name_, scope_, help_) MPIDI_PROGRESS_##id_##_KIND,
+enum {
+#include "models.def"
+    MPIDI_PROGRESS_NUM_KINDS
+};
+#undef TSM_MODEL
+#undef TSM_PROGRESS
+
+#define TSM_PROGRESS(id_, name_, scope_, help_)
+#define TSM_MODEL(id_, name_, alias_, issue_, progress_, scope_, lock_, where_, help_) \
+    MPIDI_MODEL_##id_,
+enum {
+#include "models.def"
+    MPIDI_MODEL_RUNTIME
+};
+#undef TSM_MODEL
+
+#define TSM_MODEL(id_, name_, alias_, issue_, progress_, scope_, lock_, where_, help_) \
+    MPIDI_MODEL_ISSUE_##id_ = MPIDI_ISSUE_##issue_,
+enum {
+#include "models.def"
+};
+#undef TSM_MODEL
+#undef TSM_PROGRESS
+
+#define MPIDI_MODEL_CONCAT_(a_, b_) a_##b_
+#define MPIDI_MODEL_CONCAT(a_, b_) MPIDI_MODEL_CONCAT_(a_, b_)
+
+/* The model of configure: a row, or MPIDI_MODEL_RUNTIME. */
+#define MPIDI_MODEL_CONFIGURED MPIDI_MODEL_CONCAT(MPIDI_MODEL_, MPICH_THREAD_MODEL)
+
+/* What the chosen row says. Written by MPIDI_model_init only. */
+typedef struct MPIDI_model {
+    int row;
+    int issue;
+    int progress;               /* MPIDI_PROGRESS_*_KIND */
+} MPIDI_model_t;
+extern MPIDI_model_t MPIDI_model;
+
+#if MPICH_THREAD_MODEL_IS_RUNTIME
+#define MPIDI_MODEL_ISSUE MPIDI_model.issue
+#else
+#define MPIDI_MODEL_ISSUE MPIDI_MODEL_CONCAT(MPIDI_MODEL_ISSUE_, MPICH_THREAD_MODEL)
+#endif
+
+/* Read and check our control variables. In MPID_Init, by one thread. */
+int MPIDI_model_init(void);
+
+#endif /* MPIDI_MODEL_H_INCLUDED */

@@ -1,0 +1,55 @@
+dnl Copyright (C) by the MPICH-TSM developers
+dnl See COPYRIGHT in top-level directory
+dnl
+dnl The thread-safety options of both configure scripts, from the tables (maint/models). TSM_TOP is the
+dnl way from the script's folder to the top of MPICH-TSM.
+
+m4_define([TSM_TABLE], [m4_esyscmd_s(TSM_TOP[/maint/models --m4 $1])])
+
+dnl TSM_THREAD_OPTIONS: the options. The outer script checks what the user gave and passes on what
+dnl follows from it, so the inner one sees names that exist.
+m4_define([TSM_THREAD_OPTIONS], [
+AC_ARG_WITH([thread-lock],
+    [AS_HELP_STRING([--with-thread-lock=LOCK],
+        [lock inside the critical sections @<:@what is best for the model@:>@. ]TSM_TABLE([help-locks]))],
+    [], [with_thread_lock=default])
+AC_ARG_WITH([thread-progress],
+    [AS_HELP_STRING([--with-thread-progress=KIND],
+        [how waiting threads drive progress @<:@what is best for the model@:>@. ]TSM_TABLE([help-progress]))],
+    [], [with_thread_progress=default])
+])
+
+dnl TSM_THREAD_CHECK(MODEL): sets tsm_model, tsm_id, tsm_scope, tsm_lock, tsm_lock_number and
+dnl tsm_progress (default for the runtime library, whose models each have their own), or stops.
+m4_define([TSM_THREAD_CHECK], [
+AS_CASE([$1], [runtime], [tsm_name=TSM_TABLE([runtime-default])], [tsm_name=$1])
+case $tsm_name in
+TSM_TABLE([cases])
+(*) AC_MSG_ERROR([--enable-thread-cs=$1: unknown thread-safety model; choose one of: ]TSM_TABLE([names])[, runtime]) ;;
+esac
+tsm_model_progress=$tsm_progress
+AS_IF([test "x$1" = xruntime], [tsm_model=runtime; tsm_id=RUNTIME; tsm_model_progress=default])
+AS_IF([test "x$with_thread_lock" != xdefault], [tsm_lock=$with_thread_lock])
+case $tsm_lock in
+TSM_TABLE([cases-locks])
+(*) AC_MSG_ERROR([--with-thread-lock=$tsm_lock: unknown lock; choose one of: ]TSM_TABLE([locks])) ;;
+esac
+tsm_progress=$with_thread_progress
+case $tsm_progress in
+(default) tsm_progress=$tsm_model_progress; tsm_progress_scope=ANY ;;
+TSM_TABLE([cases-progress])
+(*) AC_MSG_ERROR([--with-thread-progress=$tsm_progress: unknown; choose one of: ]TSM_TABLE([progress])) ;;
+esac
+AS_IF([test $tsm_scope = PROCESS && test $tsm_progress_scope = VCI],
+    [AC_MSG_ERROR([--with-thread-progress=$tsm_progress is not possible with --enable-thread-cs=$tsm_model, where each call holds the one lock; only blocking is])])
+])
+
+dnl TSM_THREAD_DEFINE: what the C code sees. MPICH_THREAD_MODEL is an id of models.def or RUNTIME.
+m4_define([TSM_THREAD_DEFINE], [
+AC_DEFINE_UNQUOTED([MPICH_THREAD_MODEL],$tsm_id,[Thread-safety model of MPI_THREAD_MULTIPLE: an id of models.def or RUNTIME])
+AC_DEFINE_UNQUOTED([MPICH_THREAD_MODEL_IS_RUNTIME],`test $tsm_id = RUNTIME && echo 1 || echo 0`,[Whether the model is chosen when MPI is initialized])
+AC_DEFINE_UNQUOTED([MPICH_THREAD_LOCK],$tsm_lock_number,[Lock of the critical sections: a number of locks.def])
+AC_DEFINE_UNQUOTED([MPICH_THREAD_CS_NAME],"`echo $tsm_id | tr A-Z_ a-z-`",[Thread-safety model as in models.def])
+AC_DEFINE_UNQUOTED([MPICH_THREAD_LOCK_NAME],"$tsm_lock",[Lock of the critical sections as in locks.def])
+AC_DEFINE_UNQUOTED([MPICH_THREAD_PROGRESS_NAME],"$tsm_progress",[How waiting threads drive progress, or default])
+])

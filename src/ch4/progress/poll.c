@@ -1,0 +1,167 @@
+/*
+ * Copyright (C) by the MPICH-TSM developers
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "mpidimpl.h"
+
+#if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI
+
+#include "threads/complete.h"
+#include "tsm/tsm_load.h"
+#include "tsm/tsm_wait.h"
+
+/* Attempts at the lock of a VCI, with no poll in between, before a thread asks the holder for one. */
+#define MISSES_BEFORE_ASKING 32
+
+/* Nonblocking calls without result before the caller gives its processor up once. */
+#define TESTS_BEFORE_YIELD 32
+
+/* Turns of a loop that waits inside MPI between two that make progress of every kind. */
+#define FULL_TURN 8
+
+/* For how long a nonblocking call leaves a taken lock alone: twice as long each time. */
+#define BACKOFF_FIRST_NS 250
+#define BACKOFF_LAST_NS 16000
+
+/* 1: leave the lock alone. */
+int MPIDI_poll_is_backing_off(MPIDI_thread_watch_t * watch)
+{
+    return tsm_now_ns() < watch->not_before;
+}
+
+static void back_off(MPIDI_thread_watch_t * watch)
+{
+    watch->backoff_ns = watch->backoff_ns ? MPL_MIN(2 * watch->backoff_ns, BACKOFF_LAST_NS) :
+        BACKOFF_FIRST_NS;
+    watch->not_before = tsm_now_ns() + watch->backoff_ns;
+}
+
+/* The lock of the VCI was taken. poll_wanted is relaxed, as it carries nothing. If it is set after the
+ * last holder has looked, the lock is free, and the caller's next attempt drives the VCI. If a poll
+ * that had begun before clears it, that is the poll; if it was in vain, 32 more misses ask again. */
+void MPIDI_poll_missed(MPIDI_thread_t * self, int vci, int wait)
+{
+    MPIDI_vci_t *v = &MPIDI_VCI(vci).threads;
+    MPIDI_thread_watch_t *watch = &self->watch[vci];
+    int polls = tsm_load(&v->polls, TSM_RELAXED);
+
+    if (watch->polls != polls) {
+        watch->polls = polls;
+        watch->misses = 0;
+    }
+    if (++watch->misses >= MISSES_BEFORE_ASKING) {
+        tsm_store(&v->poll_wanted, 1, TSM_RELAXED);
+        watch->misses = 0;
+    }
+    if (!wait) {
+        back_off(watch);
+        MPIDI_poll_test_failed(self);
+    }
+}
+
+/* A nonblocking call completed nothing. A program that tests in a loop must not keep the thread that
+ * could complete its operation from running. */
+void MPIDI_poll_test_failed(MPIDI_thread_t * self)
+{
+    if (++self->tests % TESTS_BEFORE_YIELD != 0)
+        return;
+    tsm_load_touch();
+    if (!MPIDI_thread_local.sections && tsm_load_crowded())
+        tsm_yield();
+}
+
+/* Drive all VCIs: those that the caller holds, in the middle of operations, the netmod alone. What is
+ * posted to another one meanwhile stays for the thread that enters it next. */
+static int drive_all(void)
+{
+    int mpi_errno = MPI_SUCCESS;
+
+    for (int i = 0; i < MPIDI_global.n_vcis && mpi_errno == MPI_SUCCESS; i++) {
+        MPIDU_Thread_mutex_t *m = &MPIDI_VCI(i).lock;
+        if (MPIDI_vci_lock_is_mine(m)) {
+            mpi_errno = MPIDI_NM_progress(i, 0);
+        } else if (MPIDI_vci_lock_try(m)) {
+            mpi_errno = MPIDI_drive(m->vci, MPIDI_PROGRESS_ALL);
+            MPIDI_section_release(m);
+        }
+    }
+    return mpi_errno;
+}
+
+/* A thread that issues posted operations, on this VCI or on one that it came here from, keeps all its
+ * locks because an operation behind this one may be of the same thread to the same peer. It waits for
+ * no lock, because the holder may wait for it, and runs no progress hook, which might do either.
+ * Other VCIs are driven in either case: the peer may make room here only when it gets some there. */
+int MPIDI_progress_make_room(int vci)
+{
+    MPIDU_Thread_mutex_t *m = &MPIDI_VCI(vci).lock;
+    int mpi_errno;
+
+    if (!MPIR_ThreadInfo.isThreaded)
+        return MPID_Progress_test(NULL);
+    if (MPIDI_thread_local.draining) {
+        mpi_errno = drive_all();
+        MPIDI_complete_wake();
+        MPIDI_section_pause();
+    } else {
+        int depth = MPIDI_section_suspend(m);
+        mpi_errno = MPID_Progress_test(NULL);
+        MPIDI_section_pause();
+        MPIDI_section_resume(m, depth, 0);
+    }
+    return mpi_errno;
+}
+
+/* With the VCI released: everything once in a while (progress hooks, too), else one other VCI. */
+static int drive_elsewhere(void)
+{
+    static __thread unsigned turns;
+
+    if (++turns % FULL_TURN == 0)
+        return MPID_Progress_test(NULL);
+    if (MPIDI_global.n_vcis > 1)
+        return MPIDI_poll(turns % MPIDI_global.n_vcis, MPIDI_PROGRESS_ALL, 1);
+    return MPI_SUCCESS;
+}
+
+int MPIDI_progress_turn_locked(int vci)
+{
+    MPIDU_Thread_mutex_t *m = &MPIDI_VCI(vci).lock;
+    int mpi_errno, depth;
+
+    mpi_errno = MPIDI_NM_progress(vci, 0);
+    MPIR_ERR_CHECK(mpi_errno);
+#ifndef MPIDI_CH4_DIRECT_NETMOD
+    mpi_errno = MPIDI_SHM_progress(vci, 0);
+    MPIR_ERR_CHECK(mpi_errno);
+#endif
+    if (!MPIR_ThreadInfo.isThreaded)
+        return drive_elsewhere();
+    depth = MPIDI_section_suspend(m);
+    mpi_errno = drive_elsewhere();
+    MPIDI_section_pause();
+    MPIDI_section_resume(m, depth, 0);
+
+  fn_exit:
+    return mpi_errno;
+  fn_fail:
+    goto fn_exit;
+}
+
+#else
+
+int MPIDI_progress_make_room(int vci)
+{
+    return MPID_Progress_test(NULL);
+}
+
+int MPIDI_progress_turn_locked(int vci)
+{
+    int mpi_errno = MPIDI_progress_test_vci(vci);
+
+    MPID_THREAD_CS_YIELD(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);
+    return mpi_errno;
+}
+
+#endif

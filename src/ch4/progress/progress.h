@@ -1,0 +1,71 @@
+/*
+ * Copyright (C) by the MPICH-TSM developers
+ *     See COPYRIGHT in top-level directory
+ */
+
+#ifndef MPIDI_PROGRESS_H_INCLUDED
+#define MPIDI_PROGRESS_H_INCLUDED
+
+/* How threads drive progress: the contract, and the choice (models.def, --with-thread-progress=,
+ * MPIR_CVAR_CH4_THREAD_PROGRESS).
+ *
+ *   blocking  a poll takes the lock of the VCI, with low priority in a waiting call (TOPC section 4.2)
+ *   backoff   a poll tries the lock; a waiting thread that finds nothing spins, then yields; a
+ *             nonblocking call that finds the lock taken leaves it alone for a while (ICS'19 3.5)
+ *   usc       as backoff; a thread that has waited long enough becomes the server, which goes on
+ *             polling for all, or sleeps until its requests complete (ICS'19 4.2)
+ *
+ * A wait is an object on the caller's stack (MPIDI_wait_t, in MPID_Progress_state): each wait begins
+ * with all its patience, whatever the wait before it had to endure. Included by ch4_progress.h. */
+
+#include "../model.h"
+#include "../section/section.h"
+
+#if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI
+#include "poll.h"
+
+/* One turn of a call that waits: poll the VCIs in `state` and, if that completed nothing, back off or
+ * sleep. The caller then looks at what it waits for. Any thread. */
+int MPIDI_wait_turn(MPID_Progress_state * state);
+
+/* The wait is over, and the thread was a server. */
+void MPIDI_wait_leave(MPID_Progress_state * state);
+
+/* Around the loop of a call that waits for all, or any, of count requests (0: for something else). */
+MPL_STATIC_INLINE_PREFIX void MPIDI_wait_begin(MPID_Progress_state * state, int any, int count,
+                                               MPIR_Request ** reqs)
+{
+    state->wait.any = any;
+    state->wait.count = count;
+    state->wait.reqs = reqs;
+    state->wait.turns = 0;
+    state->wait.serving = 0;
+}
+
+MPL_STATIC_INLINE_PREFIX void MPIDI_wait_end(MPID_Progress_state * state)
+{
+    if (unlikely(state->wait.serving))
+        MPIDI_wait_leave(state);
+}
+
+#else
+#define MPIDI_wait_begin(state_, any_, count_, reqs_) do { } while (0)
+#define MPIDI_wait_end(state_) do { } while (0)
+#endif
+
+/* One turn of a loop inside MPI that holds the lock of a VCI and waits for something in which the
+ * peer has a part: drive the VCI and now and then another one, since the peer may be in such a loop
+ * for that, and let other threads in. What the lock guards may have changed on return. */
+int MPIDI_progress_turn_locked(int vci);
+
+/* The netmod has no room for an operation that is under way (libfabric's EAGAIN): make some. The VCI
+ * is held. A thread that issues posted operations keeps all its locks, waits for none and runs no
+ * progress hook; any other lets threads in. Both wake the threads whose requests they completed. */
+int MPIDI_progress_make_room(int vci);
+
+/* In MPI_Finalize, by the last thread in MPI: issue what is posted, then make progress until every
+ * process is here. A process comes here only when it has received all that it waits for, so sends
+ * whose requests were freed are through afterwards. */
+int MPIDI_progress_quiesce(void);
+
+#endif /* MPIDI_PROGRESS_H_INCLUDED */

@@ -1,0 +1,222 @@
+/*
+ * Copyright (C) by the MPICH-TSM developers
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "mpidimpl.h"
+
+#if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI
+
+#include "tsm/tsm_load.h"
+#include "tsm/tsm_usc.h"
+#include "tsm/tsm_wait.h"
+
+/* Turns in vain before a server yields for the first time. */
+#define SERVER_TURNS 8
+
+/* The waiting thread has polled long enough: no more spinning or yielding before it sleeps. */
+#define SLEEP_AT_ONCE ((tsm_wait_policy_t) {0, 0, 1})
+
+static tsm_usc_t *usc_of(int vci)
+{
+    return &MPIDI_VCI(vci).threads.usc;
+}
+
+/* The netmod's request behind a persistent one. */
+static MPIR_Request *active_request(MPIR_Request * req)
+{
+    if (req->kind == MPIR_REQUEST_KIND__PREQUEST_SEND ||
+        req->kind == MPIR_REQUEST_KIND__PREQUEST_RECV)
+        return req->u.persist.real_request;
+    return req;
+}
+
+/* Generalized, partitioned and collective requests may complete without passing the port of
+ * completion, or need this thread's own progress. */
+static int wakes(const MPIR_Request * req)
+{
+    return req && (req->kind == MPIR_REQUEST_KIND__SEND || req->kind == MPIR_REQUEST_KIND__RECV ||
+                   req->kind == MPIR_REQUEST_KIND__RMA);
+}
+
+/* Reduce the list to what to sleep on. All: the last incomplete request, because operations of one
+ * thread tend to complete in order. 0 if there is nothing to sleep on, or something on the list may
+ * complete without waking us. */
+static int can_sleep(MPIDI_wait_t * w)
+{
+    int found = 0;
+
+    for (int i = w->count - 1; i >= 0; i--) {
+        MPIR_Request *req = w->reqs[i];
+        if (!req || (!w->any && MPIR_Request_is_complete(req)))
+            continue;
+        if (w->any && !MPIR_Request_is_active(req))
+            continue;
+        if (MPIR_Request_is_complete(req) || !wakes(active_request(req)))
+            return 0;
+        found = 1;
+        if (!w->any) {
+            w->reqs = &w->reqs[i];
+            w->count = 1;
+            break;
+        }
+    }
+    return found;
+}
+
+/* Register with each request; 1 if one of them is complete already, so that there may be no wake. */
+static int register_all(void *arg)
+{
+    const MPIDI_wait_t *w = arg;
+    int complete = 0;
+
+    for (int i = 0; i < w->count; i++) {
+        if (w->reqs[i] && MPIR_Request_is_active(w->reqs[i])) {
+            MPIR_Request *req = active_request(w->reqs[i]);
+            tsm_usc_register(&req->dev.threads.waiter, &MPIDI_thread_self()->waiter);
+            MPL_atomic_read_write_barrier();    /* the look below is not seq_cst by itself */
+            complete |= MPIR_Request_is_complete(req);
+        }
+    }
+    return complete;
+}
+
+static void unregister_all(void *arg)
+{
+    const MPIDI_wait_t *w = arg;
+
+    for (int i = 0; i < w->count; i++) {
+        if (w->reqs[i] && MPIR_Request_is_active(w->reqs[i]))
+            tsm_usc_unregister(&active_request(w->reqs[i])->dev.threads.waiter,
+                               &MPIDI_thread_self()->waiter);
+    }
+}
+
+/* 1 if the thread is a server already: this wait is in a progress hook of another one. */
+static int is_nested(void)
+{
+    for (int i = 0; i < MPIDI_THREAD_LINKS; i++) {
+        if (MPIDI_thread_self()->links[i].state != TSM_USC_OUT)
+            return 1;
+    }
+    return 0;
+}
+
+/* Sleep until the call can return, or until the thread becomes the server of some of its VCIs. Returns
+ * a bit for each of state->vci[] that it serves then. */
+static uint32_t sleep_or_serve(const MPID_Progress_state * state, MPIDI_wait_t * w)
+{
+    MPIDI_thread_t *self = MPIDI_thread_self();
+    tsm_usc_t *sets[MPIDI_THREAD_LINKS];
+    uint32_t serving = 0;
+
+    for (int i = 0; i < state->vci_count; i++)
+        sets[i] = usc_of(state->vci[i]);
+    tsm_usc_wait_t wait = {
+        .waiter = &self->waiter,.sets = state->vci_count,.usc = sets,.link = self->links,
+        .enlist = register_all,.delist = unregister_all,.arg = w,.policy = SLEEP_AT_ONCE
+    };
+    if (tsm_usc_sleep_or_serve(&wait)) {
+        for (int i = 0; i < state->vci_count; i++)
+            serving |= (uint32_t) (self->links[i].state == TSM_USC_SERVES) << i;
+    }
+    return serving;
+}
+
+void MPIDI_wait_leave(MPID_Progress_state * state)
+{
+    for (int i = 0; i < state->vci_count; i++) {
+        if (state->wait.serving >> i & 1)
+            tsm_usc_leave(usc_of(state->vci[i]), &MPIDI_thread_self()->links[i]);
+    }
+    state->wait.serving = 0;
+}
+
+/* Back off once by spinning, a little longer each time. */
+static void spin(const MPIDI_wait_t * w)
+{
+    for (unsigned i = 0; i < (1u << MPL_MIN(w->turns, 4)); i++)
+        tsm_cpu_pause();
+}
+
+/* A turn that ends in a yield may take long, so another VCI gets a poll each time: what this thread
+ * waits for may depend on it. */
+static int yield_turn(void)
+{
+    static __thread unsigned turns;
+
+    tsm_yield();
+    if (MPIDI_global.n_vcis == 1 || !MPIR_CVAR_CH4_GLOBAL_PROGRESS)
+        return MPI_SUCCESS;
+    return MPIDI_poll(++turns % MPIDI_global.n_vcis, MPIDI_PROGRESS_ALL, 1);
+}
+
+/* The threads that the server has woken need its processor once. After that it yields less and less
+ * often, because all others that wait for the VCI sleep: the processor would go to a thread outside
+ * MPI, and if that one spins in a barrier, say, for a whole time slice. */
+static int server_turn(MPIDI_wait_t * w)
+{
+    int is_power_of_2 = (w->turns & (w->turns - 1)) == 0;
+
+    if (w->turns >= SERVER_TURNS && is_power_of_2 && tsm_load_crowded())
+        return yield_turn();
+    spin(w);
+    return MPI_SUCCESS;
+}
+
+/* Not with a mutex of MPICH, which the server's progress hooks may want. */
+static int may_sleep(const MPID_Progress_state * state)
+{
+    return MPIDI_model.progress == MPIDI_PROGRESS_USC_KIND && state->wait.count > 0 &&
+        state->vci_count <= MPIDI_THREAD_LINKS && !MPIDI_thread_local.sections &&
+        !MPIR_CVAR_ENABLE_FT;
+}
+
+/* The turn completed nothing. */
+static int back_off(MPID_Progress_state * state)
+{
+    MPIDI_wait_t *w = &state->wait;
+    MPIDI_wait_t list = *w;
+
+    if (w->turns++ == 0)
+        tsm_patience_begin(&w->patience, 1000 * (uint64_t) MPIR_CVAR_CH4_WAIT_SPIN_USEC,
+                           TSM_PATIENCE_POLLS);
+    if (w->serving) {
+        tsm_load_touch();
+        return server_turn(w);
+    }
+    switch (tsm_patience_step(&w->patience, may_sleep(state))) {
+        case TSM_PATIENCE_SPIN:
+            spin(w);
+            return MPI_SUCCESS;
+        case TSM_PATIENCE_YIELD:
+            return yield_turn();
+        default:
+            if (!can_sleep(&list) || is_nested())
+                return yield_turn();
+            w->serving = sleep_or_serve(state, &list);
+            w->turns = 0;
+            return MPI_SUCCESS;
+    }
+}
+
+int MPIDI_wait_turn(MPID_Progress_state * state)
+{
+    unsigned completed = MPIDI_thread_local.completed;
+    int mpi_errno = MPIDI_progress_test(state, 1);
+
+    MPIR_ERR_CHECK(mpi_errno);
+    if (MPIR_ThreadInfo.isThreaded) {
+        if (completed == MPIDI_thread_local.completed)
+            mpi_errno = back_off(state);
+        else
+            state->wait.turns = 0;
+    }
+
+  fn_exit:
+    return mpi_errno;
+  fn_fail:
+    goto fn_exit;
+}
+
+#endif

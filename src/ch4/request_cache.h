@@ -1,0 +1,87 @@
+/*
+ * Copyright (C) by the MPICH-TSM developers
+ *     See COPYRIGHT in top-level directory
+ */
+
+#ifndef MPIDI_REQUEST_CACHE_H_INCLUDED
+#define MPIDI_REQUEST_CACHE_H_INCLUDED
+
+/* Request objects without a lock. Creating and freeing a request under the lock of a VCI costs every
+ * MPI_Wait a second acquisition (pmodels/mpich issue 4646), so each thread has a list of free objects
+ * for each pool. Objects travel between threads in batches through a lock-free depot, and new ones
+ * come from MPICH's pools under a lock of the pool's. Included by mpir_request.h. */
+
+#if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI
+#define MPIR_REQUEST_IS_CACHED 1
+#include "thread.h"
+
+/* Objects that travel together; a thread's list holds less than twice as many. */
+#define MPIDI_REQUEST_BATCH 32
+
+/* Slow paths. refill: an object and a batch in the caller's list; NULL if the pool is exhausted.
+ * Takes a batch from the depot without waiting; if the depot is empty, waits for other threads that
+ * make new objects for the same pool. spill: the list has grown to two batches. Lock-free. */
+void *MPIDI_request_cache_refill(int pool);
+void MPIDI_request_cache_spill(MPIDI_thread_t * self, int pool);
+
+/* Give all objects of a thread back. By the thread, or when it is in no call of MPI. */
+void MPIDI_request_cache_flush(MPIDI_thread_t * thread);
+
+/* MPI starts and ends: caches may be filled; all are emptied, since the pools will be torn down. By
+ * one thread, no other being in MPI. */
+void MPIDI_request_cache_open(void);
+void MPIDI_request_cache_close(void);
+
+/* An object of the pool, its handle complete but for the pool bits; NULL if there is none left. Any
+ * thread, no VCI needed. */
+static inline MPIR_Request *MPIDI_request_cache_get(int pool)
+{
+    MPIDI_thread_t *self = MPIDI_thread_local.self;
+
+    if (likely(self && self->cache[pool].head)) {
+        MPIR_Handle_common *obj = self->cache[pool].head;
+        self->cache[pool].head = obj->next;
+        self->cache[pool].count--;
+        return (MPIR_Request *) obj;
+    }
+    return MPIDI_request_cache_refill(pool);
+}
+
+static inline void MPIDI_request_cache_put(MPIR_Request * req, int pool)
+{
+    MPIDI_thread_t *self = MPIDI_thread_self();
+
+    ((MPIR_Handle_common *) req)->next = self->cache[pool].head;
+    self->cache[pool].head = req;
+    if (unlikely(++self->cache[pool].count >= 2 * MPIDI_REQUEST_BATCH))
+        MPIDI_request_cache_spill(self, pool);
+}
+
+/* Drop one reference; the last one frees. Any thread, no lock. All that the device needs of the
+ * request is done before the reference is given up: afterwards another thread may free it at any
+ * time (the race of pmodels/mpich pull request 6637). */
+static inline void MPIDI_request_cache_release(MPIR_Request * req)
+{
+    int inuse;
+    int pool = MPIR_REQUEST_POOL(req);
+
+    MPID_Request_free_hook(req);
+    MPIR_Object_release_ref(req, &inuse);
+    if (inuse == 0) {
+        if (req->comm != NULL)
+            MPIR_Comm_release(req->comm);
+        if (req->kind == MPIR_REQUEST_KIND__GREQUEST)
+            MPL_free(req->u.ureq.greq_fns);
+        MPID_Request_destroy_hook(req);
+        MPIDI_request_cache_put(req, pool);
+    }
+}
+
+#else
+#define MPIR_REQUEST_IS_CACHED 0
+#define MPIDI_request_cache_release(req_) do { } while (0)
+#define MPIDI_request_cache_open() do { } while (0)
+#define MPIDI_request_cache_close() do { } while (0)
+#endif
+
+#endif /* MPIDI_REQUEST_CACHE_H_INCLUDED */

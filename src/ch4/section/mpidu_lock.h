@@ -1,0 +1,55 @@
+/*
+ * Copyright (C) by the MPICH-TSM developers
+ *     See COPYRIGHT in top-level directory
+ */
+
+#ifndef MPIDU_LOCK_H_INCLUDED
+#define MPIDU_LOCK_H_INCLUDED
+
+/* The lock inside every MPIDU_Thread_mutex_t, chosen by --with-thread-lock= (TOPC section 4: the lock
+ * decides which thread drives communication next). A thread package other than POSIX keeps the mutex
+ * of MPL, because our locks block the kernel thread. */
+
+#include "mpl.h"
+
+#if defined(MPICH_IS_THREADED) && MPL_THREAD_PACKAGE_NAME == MPL_THREAD_PACKAGE_POSIX
+#define TSM_LOCK_KIND MPICH_THREAD_LOCK
+#include "tsm/lock/tsm_lock.h"
+
+typedef tsm_lock_t MPIDU_lock_t;
+
+#define MPIDU_lock_create(lock_, err_) do { *(int *) (err_) = tsm_lock_init(lock_); } while (0)
+#define MPIDU_lock_destroy(lock_, err_) \
+    do { tsm_lock_destroy(lock_); *(int *) (err_) = 0; } while (0)
+/* MPICH acquires with low priority when it takes a lock back after a yield. */
+#define MPIDU_lock_acquire(lock_, err_, prio_) \
+    do { \
+        if ((prio_) == MPL_THREAD_PRIO_LOW) \
+            tsm_lock_acquire_low(lock_); \
+        else \
+            tsm_lock_acquire(lock_); \
+        *(int *) (err_) = 0; \
+    } while (0)
+#define MPIDU_lock_release(lock_, err_) \
+    do { tsm_lock_release(lock_); *(int *) (err_) = 0; } while (0)
+
+#if MPICH_THREAD_LOCK == TSM_LOCK_KIND_MUTEX
+#define MPIDU_lock_cond_wait(cond_, lock_, err_) MPL_thread_cond_wait(cond_, &(lock_)->mutex, err_)
+#else
+/* Only ch3 waits on condition variables, and configure gives ch3 the mutex. */
+#define MPIDU_lock_cond_wait(cond_, lock_, err_) do { *(int *) (err_) = ENOTSUP; } while (0)
+#endif
+
+#else
+#if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI
+#error "a thread-safety model with a lock for each VCI needs --with-thread-package=posix"
+#endif
+typedef MPL_thread_mutex_t MPIDU_lock_t;
+#define MPIDU_lock_create MPL_thread_mutex_create
+#define MPIDU_lock_destroy MPL_thread_mutex_destroy
+#define MPIDU_lock_acquire MPL_thread_mutex_lock
+#define MPIDU_lock_release MPL_thread_mutex_unlock
+#define MPIDU_lock_cond_wait MPL_thread_cond_wait
+#endif
+
+#endif /* MPIDU_LOCK_H_INCLUDED */

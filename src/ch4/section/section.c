@@ -1,0 +1,84 @@
+/*
+ * Copyright (C) by the MPICH-TSM developers
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "mpidimpl.h"
+
+#if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI
+
+#include "threads/complete.h"
+#include "threads/drive.h"
+#include "threads/posted.h"
+#include "tsm/tsm_load.h"
+#include "tsm/tsm_wait.h"
+
+/* Pauses in a row after which a thread gives its processor up once, whatever the measure of load says:
+ * it may be wrong, and what is waited for may need this processor. */
+#define PAUSES_BEFORE_YIELD 1024
+
+/* Spins of one pause. */
+#define PAUSE_SPINS 16
+
+/* The lock was just taken: issue all that was posted before. */
+void MPIDI_section_issue_posted(MPIDI_vci_t * vci)
+{
+    MPIDI_posted_issue_all(vci);
+}
+
+/* The caller is about to leave the VCI, and another thread wants it driven. Left to the next holder if
+ * the caller holds anything else, which a handler might want, or is in the middle of something.
+ * Counts as issuing for others, so that a handler for which the netmod has no room waits for no lock
+ * and runs no hook. The first error is kept for the next thread that polls, since the caller's own
+ * call did not ask for this. */
+void MPIDI_section_poll_for_others(MPIDU_Thread_mutex_t * m)
+{
+    MPIDI_vci_t *vci = m->vci;
+    int mpi_errno;
+
+    if (MPIDI_thread_local.sections > 1 || vci->draining)
+        return;
+    MPIDI_thread_local.draining++;
+    mpi_errno = MPIDI_drive(vci, MPIDI_PROGRESS_ALL);
+    MPIDI_thread_local.draining--;
+    if (vci->poll_error == MPI_SUCCESS)
+        vci->poll_error = mpi_errno;
+}
+
+/* The lock was released with operations posted: issue them, unless another thread has it. Whichever
+ * thread has it looks when it leaves, and so does this one. */
+void MPIDI_section_help(MPIDU_Thread_mutex_t * m)
+{
+    int budget = MPIR_CVAR_CH4_MAX_COMBINE;
+
+    while (budget > 0 && MPIDI_section_has_posted(m->vci) && MPIDI_vci_lock_try(m)) {
+        int issued = MPIDI_posted_issue(m->vci, budget);
+        MPIDI_section_release(m);
+        MPIDI_SECTION_FENCE();
+        if (issued == 0)
+            break;      /* another thread is between the two stores of its post; it tries the lock */
+        budget -= issued;
+    }
+}
+
+void MPIDI_section_wake(void)
+{
+    MPIDI_complete_wake();
+}
+
+/* One pause of a loop that waits inside MPI: a short spin, or the processor given up if others need
+ * it. */
+void MPIDI_section_pause(void)
+{
+    static __thread unsigned pauses;
+
+    tsm_load_touch();
+    if (++pauses % PAUSES_BEFORE_YIELD == 0 || tsm_load_crowded()) {
+        tsm_yield();
+    } else {
+        for (int i = 0; i < PAUSE_SPINS; i++)
+            tsm_cpu_pause();
+    }
+}
+
+#endif

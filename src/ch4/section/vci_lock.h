@@ -1,0 +1,67 @@
+/*
+ * Copyright (C) by the MPICH-TSM developers
+ *     See COPYRIGHT in top-level directory
+ */
+
+#ifndef MPIDI_VCI_LOCK_H_INCLUDED
+#define MPIDI_VCI_LOCK_H_INCLUDED
+
+/* The raw critical section of a mutex: enter, try, leave. It calls nothing but the lock and keeps
+ * the owner, the depth and the thread's counts. section.h adds what a VCI wants at the door.
+ *
+ * `owner` is written by the holder only. A thread may compare it with itself without the lock,
+ * because no other thread writes this thread's identity there.
+ *
+ * Only for programs with several threads (MPIR_ThreadInfo.isThreaded); the callers check. */
+
+#include "../thread.h"
+
+MPL_STATIC_INLINE_PREFIX int MPIDI_vci_lock_is_mine(const MPIDU_Thread_mutex_t * m)
+{
+    return __atomic_load_n(&m->owner, __ATOMIC_RELAXED) == pthread_self();
+}
+
+MPL_STATIC_INLINE_PREFIX void MPIDI_vci_lock_own_(MPIDU_Thread_mutex_t * m)
+{
+    MPIR_Assert(m->count == 0);
+    __atomic_store_n(&m->owner, pthread_self(), __ATOMIC_RELAXED);
+    m->count = 1;
+    MPIDI_thread_local.sections++;
+    MPIDI_thread_local.vcis += (m->vci != NULL);
+}
+
+/* Take the lock. low: with low priority, where the lock has two (TOPC section 4.2). Blocking. Not for
+ * the holder. */
+MPL_STATIC_INLINE_PREFIX void MPIDI_vci_lock_enter(MPIDU_Thread_mutex_t * m, int low)
+{
+    if (low)
+        tsm_lock_acquire_low(&m->mutex);
+    else
+        tsm_lock_acquire(&m->mutex);
+    MPIDI_vci_lock_own_(m);
+}
+
+/* 1 if the lock is ours now, 0 if it was taken. Never waits. Not for the holder. */
+MPL_STATIC_INLINE_PREFIX int MPIDI_vci_lock_try(MPIDU_Thread_mutex_t * m)
+{
+    if (!tsm_lock_try(&m->mutex))
+        return 0;
+    MPIDI_vci_lock_own_(m);
+    return 1;
+}
+
+/* Release the lock, whatever the depth; the depth. By the holder. */
+MPL_STATIC_INLINE_PREFIX int MPIDI_vci_lock_leave(MPIDU_Thread_mutex_t * m)
+{
+    int depth = m->count;
+
+    MPIR_Assert(depth > 0);
+    m->count = 0;
+    MPIDI_thread_local.sections--;
+    MPIDI_thread_local.vcis -= (m->vci != NULL);
+    __atomic_store_n(&m->owner, 0, __ATOMIC_RELAXED);
+    tsm_lock_release(&m->mutex);
+    return depth;
+}
+
+#endif /* MPIDI_VCI_LOCK_H_INCLUDED */

@@ -1,0 +1,70 @@
+/*
+ * Copyright (C) by the MPICH-TSM developers
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "mpidimpl.h"
+
+#if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI
+
+#include "threads/request_cache.h"
+
+__thread MPIDI_thread_local_t MPIDI_thread_local __attribute__((tls_model("initial-exec")));
+
+static pthread_mutex_t threads_lock = PTHREAD_MUTEX_INITIALIZER;
+static MPIDI_thread_t *threads; /* under threads_lock */
+static pthread_key_t exit_key;
+static pthread_once_t exit_key_once = PTHREAD_ONCE_INIT;
+
+/* The caches go first, under the lock: MPI_Finalize may be emptying them. */
+static void thread_exit(void *arg)
+{
+    MPIDI_thread_t *self = arg;
+
+    tsm_usc_settle(&self->waiter);      /* a thread that has promised a wake still has its address */
+    pthread_mutex_lock(&threads_lock);
+    MPIDI_request_cache_flush(self);
+    DL_DELETE(threads, self);
+    pthread_mutex_unlock(&threads_lock);
+    MPIDI_thread_local.self = NULL;
+    free(self);
+}
+
+static void make_exit_key(void)
+{
+    int err = pthread_key_create(&exit_key, thread_exit);
+    MPIR_Assert(err == 0);
+}
+
+/* MPL's tracing allocator is not used because a thread may exit after MPI_Finalize. */
+MPIDI_thread_t *MPIDI_thread_create(void)
+{
+    MPIDI_thread_t *self = calloc(1, sizeof(*self));
+
+    pthread_once(&exit_key_once, make_exit_key);
+    if (!self || pthread_setspecific(exit_key, self)) {
+        fprintf(stderr, "MPI: no memory for the state of a thread (%zu bytes)\n", sizeof(*self));
+        abort();
+    }
+    tsm_usc_waiter_init(&self->waiter);
+    for (int i = 0; i < MPIDI_THREAD_LINKS; i++)
+        tsm_usc_link_init(&self->links[i]);
+    pthread_mutex_lock(&threads_lock);
+    DL_APPEND(threads, self);
+    pthread_mutex_unlock(&threads_lock);
+    MPIDI_thread_local.self = self;
+    return self;
+}
+
+void MPIDI_thread_foreach(void (*fn) (MPIDI_thread_t * thread))
+{
+    MPIDI_thread_t *thread;
+
+    pthread_mutex_lock(&threads_lock);
+    DL_FOREACH(threads, thread) {
+        fn(thread);
+    }
+    pthread_mutex_unlock(&threads_lock);
+}
+
+#endif

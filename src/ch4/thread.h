@@ -1,0 +1,74 @@
+/*
+ * Copyright (C) by the MPICH-TSM developers
+ *     See COPYRIGHT in top-level directory
+ */
+
+#ifndef MPIDI_THREAD_H_INCLUDED
+#define MPIDI_THREAD_H_INCLUDED
+
+/* What the library keeps for each thread that calls it. The record is made at the thread's first need
+ * and freed when the thread exits; a few words that every critical section needs are thread-local
+ * variables, so that they cost no pointer. Only the thread itself writes either, except where a
+ * comment says otherwise. */
+
+#include "tsm/tsm_atomic.h"
+#include "tsm/tsm_usc.h"
+
+#define MPIDI_THREAD_REQUEST_POOLS 64   /* = MPIR_REQUEST_NUM_POOLS, checked in request_cache.c */
+
+typedef struct MPIDI_request_cache {
+    void *head;                 /* free objects, linked through MPIR_Handle_common.next */
+    int count;
+} MPIDI_request_cache_t;
+
+/* The most VCIs that one wait can sleep for. */
+#define MPIDI_THREAD_LINKS 16
+
+/* What a thread has seen of one VCI; see progress/poll.h. */
+typedef struct MPIDI_thread_watch {
+    int polls;                  /* the VCI's count of polls when its lock was last found taken */
+    int misses;                 /* times it was taken with no poll in between */
+    uint32_t backoff_ns;        /* of nonblocking calls; 0: none */
+    uint64_t not_before;        /* nonblocking calls leave the lock alone until then */
+} MPIDI_thread_watch_t;
+
+typedef struct MPIDI_thread {
+    struct MPIDI_thread *next, *prev;   /* all threads, under the lock in thread.c */
+    unsigned tests;             /* nonblocking calls without result */
+    int early;                  /* messages it took in before their receives, since its last yield */
+    tsm_usc_waiter_t waiter;    /* other threads write it and the links; see tsm_usc.h */
+    tsm_usc_link_t links[MPIDI_THREAD_LINKS];
+    MPIDI_thread_watch_t watch[MPIDI_CH4_MAX_VCIS];
+    MPIDI_request_cache_t cache[MPIDI_THREAD_REQUEST_POOLS];
+} MPIDI_thread_t;
+
+/* Threads that it wakes in one go; see complete.h. */
+#define MPIDI_THREAD_WAKES 8
+
+typedef struct MPIDI_thread_local {
+    MPIDI_thread_t *self;       /* NULL before the first need */
+    int to_wake;                /* pending wakes: the first so many of `wake` */
+    int sections;               /* critical sections it is in, of any mutex of MPICH */
+    int vcis;                   /* those among them that are VCIs */
+    int draining;               /* it is issuing posted operations; see posted.h */
+    unsigned completed;         /* requests that it has completed; wraps around */
+    tsm_usc_waiter_t *wake[MPIDI_THREAD_WAKES];
+} MPIDI_thread_local_t;
+
+/* initial-exec saves a call on every access. 100 bytes fit into the space that the C library keeps for
+ * libraries that are loaded at run time. */
+extern __thread MPIDI_thread_local_t MPIDI_thread_local __attribute__((tls_model("initial-exec")));
+
+MPIDI_thread_t *MPIDI_thread_create(void);
+
+/* The calling thread's record. Ends the program with a message if there is no memory for it. */
+static inline MPIDI_thread_t *MPIDI_thread_self(void)
+{
+    MPIDI_thread_t *self = MPIDI_thread_local.self;
+    return self ? self : MPIDI_thread_create();
+}
+
+/* Call fn for every thread's record, under the lock that guards the list. Blocking. */
+void MPIDI_thread_foreach(void (*fn) (MPIDI_thread_t * thread));
+
+#endif /* MPIDI_THREAD_H_INCLUDED */

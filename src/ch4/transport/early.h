@@ -1,0 +1,43 @@
+/*
+ * Copyright (C) by the MPICH-TSM developers
+ *     See COPYRIGHT in top-level directory
+ */
+
+#ifndef MPIDI_EARLY_H_INCLUDED
+#define MPIDI_EARLY_H_INCLUDED
+
+/* Early messages: active messages that a thread takes in before their receives are posted. The
+ * threads that will post the receives may be waiting for this thread's processor. Unless they get it,
+ * the thread goes on for the rest of its time slice and takes in thousands, each with a request and a
+ * buffer of its own. So it yields once after MPIR_CVAR_CH4_EARLY_YIELD of them, where threads
+ * outnumber processors; with a processor for each thread nothing happens. Messages that the thread's
+ * own receives have found since do not count, and the question is asked before the next poll, when
+ * the thread has had the chance to post them: a stream for itself alone is no reason. */
+
+#include "../thread.h"
+#include "tsm/tsm_load.h"
+#include "tsm/tsm_wait.h"
+
+/* Before a poll, by a thread that may be in sections. */
+MPL_STATIC_INLINE_PREFIX void MPIDI_early_yield(MPIDI_thread_t * self)
+{
+    if (likely(self->early < MPIR_CVAR_CH4_EARLY_YIELD || MPIR_CVAR_CH4_EARLY_YIELD == 0))
+        return;
+    self->early = 0;
+    tsm_load_touch();
+    if (!MPIDI_thread_local.sections && tsm_load_crowded())
+        tsm_yield();
+}
+
+/* A receive has been issued by the calling thread, which owns req. If it is complete, it has found its
+ * message here: one of those that came early was for this thread. A hint only: another thread may
+ * have completed it since. */
+MPL_STATIC_INLINE_PREFIX void MPIDI_early_found(int mpi_errno, const MPIR_Request * req)
+{
+    MPIDI_thread_t *self = MPIDI_thread_local.self;
+
+    if (self && self->early > 0 && mpi_errno == MPI_SUCCESS && MPIR_Request_is_complete(req))
+        self->early--;
+}
+
+#endif /* MPIDI_EARLY_H_INCLUDED */

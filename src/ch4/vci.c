@@ -1,0 +1,35 @@
+/*
+ * Copyright (C) by the MPICH-TSM developers
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "mpidimpl.h"
+
+#if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI
+
+void MPIDI_vci_init(int vci)
+{
+    MPIDI_vci_t *v = &MPIDI_VCI(vci).threads;
+    int err = tsm_usc_init(&v->usc);
+
+    MPIR_Assert(err == 0);
+    tsm_swp_init(&v->posted);
+    tsm_store(&v->poll_wanted, 0, TSM_RELAXED);
+    tsm_store(&v->polls, 0, TSM_RELAXED);
+    v->draining = 0;
+    v->poll_error = MPI_SUCCESS;
+    v->index = vci;
+    v->nm_skipped = 0;
+    v->shm_quiet = MPIR_CVAR_CH4_NETMOD_TURN;
+    MPIDI_VCI(vci).lock.vci = v;
+    memset(&MPIDI_VCI(vci).posted_table, 0, sizeof(MPIDI_match_table_t));
+    memset(&MPIDI_VCI(vci).unexp_table, 0, sizeof(MPIDI_match_table_t));
+}
+
+void MPIDI_vci_finalize(int vci)
+{
+    MPIDI_VCI(vci).lock.vci = NULL;
+    tsm_usc_destroy(&MPIDI_VCI(vci).threads.usc);
+}
+
+#endif
