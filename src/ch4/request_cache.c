@@ -137,6 +137,7 @@ void MPIDI_request_cache_open(void)
     for (int pool = 0; !is_made && pool < MPIDI_THREAD_REQUEST_POOLS; pool++)
         pthread_mutex_init(&pool_locks[pool], NULL);
     is_made = 1;
+    MPIDI_thread_at_exit(MPIDI_request_cache_flush);
     tsm_store(&is_open, 1, TSM_RELAXED);
 }
 

@@ -7,23 +7,23 @@
 
 #if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI
 
-#include "threads/request_cache.h"
-
 __thread MPIDI_thread_local_t MPIDI_thread_local __attribute__((tls_model("initial-exec")));
 
 static pthread_mutex_t threads_lock = PTHREAD_MUTEX_INITIALIZER;
 static MPIDI_thread_t *threads; /* under threads_lock */
+static void (*at_exit) (MPIDI_thread_t * thread);       /* under threads_lock */
 static pthread_key_t exit_key;
 static pthread_once_t exit_key_once = PTHREAD_ONCE_INIT;
 
-/* The caches go first, under the lock: MPI_Finalize may be emptying them. */
+/* What at_exit does, it does under the lock: MPI_Finalize may be at the thread's record, too. */
 static void thread_exit(void *arg)
 {
     MPIDI_thread_t *self = arg;
 
     tsm_usc_settle(&self->waiter);      /* a thread that has promised a wake still has its address */
     pthread_mutex_lock(&threads_lock);
-    MPIDI_request_cache_flush(self);
+    if (at_exit)
+        at_exit(self);
     DL_DELETE(threads, self);
     pthread_mutex_unlock(&threads_lock);
     MPIDI_thread_local.self = NULL;
@@ -54,6 +54,13 @@ MPIDI_thread_t *MPIDI_thread_create(void)
     pthread_mutex_unlock(&threads_lock);
     MPIDI_thread_local.self = self;
     return self;
+}
+
+void MPIDI_thread_at_exit(void (*fn) (MPIDI_thread_t * thread))
+{
+    pthread_mutex_lock(&threads_lock);
+    at_exit = fn;
+    pthread_mutex_unlock(&threads_lock);
 }
 
 void MPIDI_thread_foreach(void (*fn) (MPIDI_thread_t * thread))

@@ -68,6 +68,10 @@ static inline MPIDI_thread_t *MPIDI_thread_self(void)
     return self ? self : MPIDI_thread_create();
 }
 
+/* Have fn called for each thread that exits, with the lock of the list held. By one thread, in
+ * MPI_Init. */
+void MPIDI_thread_at_exit(void (*fn) (MPIDI_thread_t * thread));
+
 /* Call fn for every thread's record, under the lock that guards the list. Blocking. */
 void MPIDI_thread_foreach(void (*fn) (MPIDI_thread_t * thread));
 
