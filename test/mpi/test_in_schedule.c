@@ -2,23 +2,29 @@
  * See COPYRIGHT in top-level directory */
 
 /* MPI_Test does not block, whatever other threads do inside MPI.  One thread of process 0 completes a
- * nonblocking reduction with an operation of the user's, and that operation takes long: until the
- * other threads have come back from a number of test calls.  The test never ends if MPI_Test waits
+ * nonblocking reduction with an operation of the user's, and that operation takes long: until each of
+ * the other threads has come back from a number of test calls.  The test never ends if MPI_Test waits
  * for a mutex that is held while a collective's schedule goes on. */
 #include "mt.h"
 
-#define TESTS 200
+#define TESTS 20
 #define NEVER 1
 
 static MPI_Comm comm;
-static atomic_int tests, rounds_done;
+static atomic_int rounds_done;
+static atomic_long tests[MT_MAX_THREADS];
+static __thread int my_id;      /* whoever makes progress may be the one to run the operation */
 
 static void wait_for_tests(void)
 {
-    int before = atomic_load(&tests);
+    long before[MT_MAX_THREADS];
 
-    while (atomic_load(&tests) - before < TESTS)
-        usleep(100);
+    for (int i = 1; i < mt.threads; i++)
+        before[i] = atomic_load(&tests[i]);
+    for (int i = 1; i < mt.threads; i++) {
+        while (i != my_id && atomic_load(&tests[i]) - before[i] < TESTS)
+            usleep(50);
+    }
 }
 
 static void slow_sum(void *in, void *inout, int *len, MPI_Datatype * type)
@@ -40,7 +46,7 @@ static void reduce(void)
         int in[2] = { mt.rank, 1 }, out[2] = { -1, -1 };
         MPI_Request r;
         if (mt.rank != 0)
-            usleep(1000);
+            usleep(200);
         if (i % 2)
             MT_OK(MPI_Ireduce(in, out, 2, MPI_INT, op, 0, comm, &r));
         else
@@ -65,7 +71,7 @@ static void test(int id)
     while (!atomic_load(&rounds_done)) {
         MT_OK(MPI_Test(&never, &flag, MPI_STATUS_IGNORE));
         MT_CHECK(!flag, "a receive without a message is complete");
-        atomic_fetch_add(&tests, 1);
+        atomic_fetch_add(&tests[id], 1);
     }
     MT_OK(MPI_Cancel(&never));
     MT_OK(MPI_Wait(&never, MPI_STATUS_IGNORE));
@@ -74,6 +80,7 @@ static void test(int id)
 static void *worker(void *arg)
 {
     mt_thread_t *t = arg;
+    my_id = t->id;
     if (t->id == 0)
         reduce();
     else if (mt.rank == 0)
@@ -83,7 +90,7 @@ static void *worker(void *arg)
 
 int main(int argc, char **argv)
 {
-    mt_init(argc, argv, 3, 40);
+    mt_init(argc, argv, 4, 1000);
     MT_CHECK(mt.size == 2, "run with 2 processes");
     MT_CHECK(mt.threads >= 2, "at least 2 threads are needed");
     MT_OK(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
