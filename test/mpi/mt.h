@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <mpi.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -152,6 +153,39 @@ static inline int mt_finish(void)
     if (mt.rank == 0)
         printf(" No Errors\n");
     return 0;
+}
+
+/* Process 1 leaves MPI, as if it computed, until process 0 calls it back: whatever process 0 does
+ * meanwhile, it does alone.  First process 0 has come so far that it needs no help in starting. */
+static atomic_int mt_called_back;
+
+static inline void mt_call_back_handler(int sig)
+{
+    atomic_store(&mt_called_back, sig);
+}
+
+static inline void mt_stay_outside(void)
+{
+    int pid = (int) getpid();
+    signal(SIGUSR2, mt_call_back_handler);
+    MT_OK(MPI_Send(&pid, 1, MPI_INT, 0, 0, MPI_COMM_WORLD));
+    MT_OK(MPI_Recv(NULL, 0, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    while (!atomic_load(&mt_called_back))
+        usleep(1000);
+}
+
+/* By process 0: process 1 is outside, or about to be. Returns what mt_call_back needs. */
+static inline int mt_peer_outside(void)
+{
+    int pid;
+    MT_OK(MPI_Recv(&pid, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    MT_OK(MPI_Send(NULL, 0, MPI_INT, 1, 0, MPI_COMM_WORLD));
+    return pid;
+}
+
+static inline void mt_call_back(int pid)
+{
+    MT_CHECK(kill((pid_t) pid, SIGUSR2) == 0, "cannot signal process %d", pid);
 }
 
 static inline void *mt_alloc(size_t n)

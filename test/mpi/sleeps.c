@@ -18,7 +18,6 @@
 #define _GNU_SOURCE
 #include "mt.h"
 #include <sched.h>
-#include <signal.h>
 #include <sys/resource.h>
 
 #define TRIPS 50                /* in a stretch */
@@ -29,7 +28,6 @@
 static int cpu[2], cpus, bound;
 static atomic_long slept[2][STRETCHES];
 static atomic_int finished[2];  /* stretches whose count is known */
-static atomic_int woken;
 
 static void bind_to(int c)
 {
@@ -126,23 +124,6 @@ static void *worker(void *arg)
     return NULL;
 }
 
-static void wake_up(int sig)
-{
-    (void) sig;
-    atomic_store(&woken, 1);
-}
-
-/* Outside MPI until process 0 has finished. */
-static void stay_away(void)
-{
-    int pid = getpid();
-
-    signal(SIGUSR2, wake_up);
-    MT_OK(MPI_Send(&pid, 1, MPI_INT, 0, 0, MPI_COMM_WORLD));
-    while (!atomic_load(&woken))
-        usleep(10000);
-}
-
 int main(int argc, char **argv)
 {
     const char *when = getenv("MT_BIND");
@@ -155,12 +136,12 @@ int main(int argc, char **argv)
     mt_init(argc, argv, 2, 4);
     MT_CHECK(mt.size == 2 && mt.threads == 2, "run with 2 processes and 2 threads");
     if (mt.rank == 1) {
-        stay_away();
+        mt_stay_outside();
     } else {
-        MT_OK(MPI_Recv(&pid, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+        pid = mt_peer_outside();
         if (cpus == 2)          /* with one processor sleeping is right */
             mt_run(2, worker);
-        kill(pid, SIGUSR2);
+        mt_call_back(pid);
     }
     return mt_finish();
 }
