@@ -1,11 +1,10 @@
 /* Copyright (C) by the MPICH-TSM developers
  * See COPYRIGHT in top-level directory */
 
-/* Nonblocking collectives of many threads, each with several under way on its own communicator, and
- * every thread that waits or tests makes progress for the schedules of all.  Each result is checked,
- * and an operation of the user's must be run by one thread at a time for each collective.  A second
- * thread that walks the list of schedules at the same time runs an operation twice, or completes a
- * request that is gone. */
+/* Nonblocking collectives of many threads, each with several under way on its own communicator,
+ * and every thread that waits or tests makes progress for the schedules of all. Each result is
+ * checked: the sums count their terms, because two threads that carry out one schedule at the same
+ * time may run an operation twice. */
 #include "mt.h"
 
 #define UNDER_WAY 6

@@ -1,10 +1,10 @@
 /* Copyright (C) by the MPICH-TSM developers
  * See COPYRIGHT in top-level directory */
 
-/* A flush completes what was issued before it, however much other threads go on issuing.  One thread
- * puts without pause, another flushes: the flushes must end, and the puts must go on meanwhile.  The
- * test never ends if a flush waits until nothing at all is under way, or if it keeps the lock from
- * the thread that puts. */
+/* A flush completes what was issued before it, however much other threads go on issuing. One
+ * thread puts without pause, another flushes: the flushes must end, and the puts must go on
+ * meanwhile. The test never ends if a flush waits until nothing at all is under way, or if it
+ * keeps the lock from the thread that puts. */
 #include "mt.h"
 
 #define ITEMS 512

@@ -1,8 +1,8 @@
 /* Copyright (C) by the MPICH-TSM developers
  * See COPYRIGHT in top-level directory */
 
-/* Sessions one after the other: when the last has ended, the library is down, and the next one starts
- * it again.  Threads exchange messages in each.  Crashes in MPICH 4.0.2, which reads control
+/* Sessions one after the other: when the last has ended, the library is down, and the next one
+ * starts it again. Threads exchange messages in each. Crashes in MPICH 4.0.2, which reads control
  * variables that the end of the first session has freed. */
 #include "mt.h"
 
@@ -32,7 +32,8 @@ static void session(void)
     MT_OK(MPI_Session_init(info, MPI_ERRORS_ARE_FATAL, &s));
     MT_OK(MPI_Info_free(&info));
     MT_OK(MPI_Group_from_session_pset(s, "mpi://WORLD", &group));
-    MT_OK(MPI_Comm_create_from_group(group, "tsm-test", MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &comm));
+    MT_OK(MPI_Comm_create_from_group(group, "tsm-test", MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL,
+                                     &comm));
     MT_OK(MPI_Group_free(&group));
     MT_OK(MPI_Comm_rank(comm, &mt.rank));
     MT_OK(MPI_Comm_size(comm, &mt.size));

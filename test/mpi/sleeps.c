@@ -1,15 +1,15 @@
 /* Copyright (C) by the MPICH-TSM developers
  * See COPYRIGHT in top-level directory */
 
-/* Threads that have a processor each do not sleep at once when they wait inside MPI.  Two threads of
- * process 0 send a token to and fro; process 1 is outside MPI, and so is the main thread of process
- * 0.  Each round begins with a stall, one thread being away for a while, so that the other has good
- * reason to sleep.  After it, there must be stretches of many trips in which neither thread gives up
- * its processor of its own accord (getrusage counts such switches).  On a loaded machine threads lose
- * their processors, waits take long, and some sleeps are right; so the test asks for a few stretches
- * without any sleep among many, which takes both threads to be running at the same time for some
- * microseconds, nothing more.  A library that thinks that threads outnumber processors, or never
- * forgets a stall, has none.
+/* Threads that have a processor each do not sleep at once when they wait inside MPI. Two threads
+ * of process 0 send a token to and fro; process 1 is outside MPI, and so is the main thread of
+ * process 0. Each round begins with a stall, one thread being away for a while, so that the other
+ * has good reason to sleep. After it, there must be stretches of many trips in which neither
+ * thread gives up its processor of its own accord (getrusage counts such switches). On a loaded
+ * machine threads lose their processors, waits take long, and some sleeps are right; so the test
+ * asks for a few stretches without any sleep among many, which takes both threads to be running
+ * at the same time for some microseconds, nothing more. A library that thinks that threads
+ * outnumber processors, or never forgets a stall, has none.
  *
  * MT_BIND=before  the first thread is bound to a processor before MPI_Init, and the two threads to
  *                 one each, as OpenMP does: two processors, not one
@@ -98,8 +98,8 @@ static void check(long round)
 
     for (int i = 0; i < n; i++)
         all += atomic_load(&slept[0][i]) + atomic_load(&slept[1][i]);
-    MT_CHECK(clean_stretches() >= ENOUGH, "round %ld: two threads slept %ld times in %d waits; %d of "
-             "%d stretches of %d trips were without a sleep", round, all, 2 * n * TRIPS,
+    MT_CHECK(clean_stretches() >= ENOUGH, "round %ld: two threads slept %ld times in %d waits; %d "
+             "of %d stretches of %d trips were without a sleep", round, all, 2 * n * TRIPS,
              clean_stretches(), n, TRIPS);
 }
 

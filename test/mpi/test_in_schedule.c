@@ -1,10 +1,10 @@
 /* Copyright (C) by the MPICH-TSM developers
  * See COPYRIGHT in top-level directory */
 
-/* MPI_Test does not block, whatever other threads do inside MPI.  One thread of process 0 completes a
- * nonblocking reduction with an operation of the user's, and that operation takes long: until each of
- * the other threads has come back from a number of test calls.  The test never ends if MPI_Test waits
- * for a mutex that is held while a collective's schedule goes on. */
+/* MPI_Test does not block, whatever other threads do inside MPI. One thread of process 0
+ * completes a nonblocking reduction with an operation of the user's, and that operation takes
+ * long: until each of the other threads has come back from a number of test calls. The test never
+ * ends if MPI_Test waits for a mutex that is held while a collective's schedule goes on. */
 #include "mt.h"
 
 #define TESTS 20

@@ -2,10 +2,11 @@
  * See COPYRIGHT in top-level directory */
 
 /* A thread inside MPI_Buffer_detach completes the receive of another thread and must wake it.
- * Process 0 sends a large message with MPI_Bsend and detaches the buffer, which waits until process 1
- * has received.  Process 1 receives only after an answer of a second thread of process 0, which
- * sleeps meanwhile in a receive of its own.  A wake that is kept until the detaching thread holds no
- * mutex of the library (it holds the one of buffered sends all the time) never goes out: no end. */
+ * Process 0 sends a large message with MPI_Bsend and detaches the buffer, which waits until
+ * process 1 has received. Process 1 receives only after an answer of a second thread of process
+ * 0, which sleeps meanwhile in a receive of its own. A wake that is kept until the detaching
+ * thread holds no mutex of the library (it holds the one of buffered sends all the time) never
+ * goes out: no end. */
 #include "mt.h"
 
 #define LARGE 0
