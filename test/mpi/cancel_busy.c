@@ -121,7 +121,7 @@ static void *worker(void *arg)
 
 int main(int argc, char **argv)
 {
-    mt_init(argc, argv, 8, 100);
+    mt_init(argc, argv, 8, 40);
     MT_CHECK(mt.size == 2, "run with 2 processes");
     items = (int) (mt.bytes ? mt.bytes / 8 : 5000);
     mem = mt_alloc((size_t) items * 2 * sizeof(*mem));
