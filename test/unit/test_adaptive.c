@@ -3,10 +3,33 @@
  *     See COPYRIGHT in top-level directory
  */
 
-/* The adaptive lock. Which of its two policies is at work depends on the processors that we have,
- * so nothing here relies on one of them but where the test makes sure. */
+/* The adaptive lock. Which of its two policies is at work depends on the load, so nothing here relies
+ * on one of them but where the test makes sure. */
 
 #include "unit_lock.h"
+
+/* Tests that stage a watch move its clock and act in its yields. */
+static _Thread_local uint64_t (*staged_clock)(void);
+static _Thread_local void (*staged_yield)(void);
+
+static void yield(void)
+{
+    if (staged_yield)
+        staged_yield();
+    else
+        sched_yield();
+}
+
+#define TSM_YIELD() yield()
+#define TSM_NOW_NS() (staged_clock ? staged_clock() : unit_now())
+
+static uint64_t unit_now(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t) now.tv_sec * 1000000000u + (uint64_t) now.tv_nsec;
+}
 
 #include "lock/tsm_adaptive.h"
 
@@ -182,40 +205,145 @@ static void test_stopped_in_queue(void **state)
     release(NULL);
 }
 
-/* Threads that never leave the lock alone do not keep one out that comes for it once. */
-typedef struct hogging {
-    TSM_ATOMIC(int) done;
-    long taken;
-} hogging_t;
+/* An heir watches while others use the lock: each of its yields, the test takes the lock so many
+ * times and releases it on their behalf, and each look at the clock is a tenth of the quantum. So the
+ * heir is overtaken a known number of times. */
+#define TAKEN_A_LOOK 3
 
-static void hogging_body(int id, void *arg)
+static struct {
+    uint64_t now;
+    int overtaken;
+    int refused;
+} watch;
+
+static uint64_t watch_clock(void)
 {
-    hogging_t *hogging = arg;
+    return watch.now += TSM_WATCH_QUANTUM_NS / 10;
+}
 
-    if (id == 0) {
-        for (int i = 0; i < 20; i++) {
-            acquire(NULL);
-            hogging->taken++;
-            release(NULL);
-            sched_yield();
-        }
-        tsm_store(&hogging->done, 1, TSM_RELEASE);
+static void watch_yield(void)
+{
+    for (int i = 0; i < TAKEN_A_LOOK; i++) {
+        int taken = tsm_adaptive_try(&lock);
+        watch.overtaken += taken;
+        watch.refused += !taken;
+        if (taken)
+            tsm_adaptive_release(&lock);
     }
-    while (!tsm_load(&hogging->done, TSM_ACQUIRE)) {
-        acquire(NULL);
-        hogging->taken++;
+}
+
+/* Held by others for the whole of each look but its end. */
+static void watch_held_yield(void)
+{
+    uint32_t word = tsm_load(&lock.word, TSM_ACQUIRE);
+
+    if (word & TSM_ADAPTIVE_CLAIMED) {
+        watch.refused++;
         release(NULL);
+    } else {
+        watch.overtaken++;
+        release(NULL);
+        assert_int_equal(try(NULL), 1);
     }
+}
+
+static void heir_body(int id, void *arg)
+{
+    (void) id;
+    staged_clock = watch_clock;
+    staged_yield = arg ? watch_held_yield : watch_yield;
+    tsm_adaptive_queue_(&lock);
+    staged_clock = NULL;
+    staged_yield = NULL;
+    tsm_adaptive_release(&lock);
 }
 
 static void test_bypass_is_bounded(void **state)
 {
     (void) state;
-    for (int n = 2; n <= 16; n *= 2) {
-        hogging_t hogging = { .taken = 0 };
-        unit_team(n, hogging_body, &hogging);
-        assert_true(hogging.taken >= 20);
+    tsm_load_override(1);
+    for (int held = 0; held < 2; held++) {
+        memset(&watch, 0, sizeof(watch));
+        acquire(NULL);
+        if (!held) {
+            /* it is free when the heir comes, and used again and again */
+            release(NULL);
+            tsm_fetch_add(&lock.queued, 1, TSM_RELAXED);        /* another one queues */
+        }
+        unit_team(1, heir_body, held ? &watch : NULL);
+        if (!held)
+            tsm_fetch_add(&lock.queued, -1, TSM_RELAXED);
+        /* the quantum is 10 readings of the clock after the first, each but the last with a yield */
+        assert_int_equal(watch.overtaken, held ? 9 : 9 * TAKEN_A_LOOK);
+        assert_int_equal(watch.refused > 0, held);
+        assert_int_equal(word_state(), 0);
     }
+    tsm_load_override(-1);
+}
+
+/* With room for all, nobody overtakes those in the queue: others that try again and again get the
+ * lock when the last of the queue has had it, and not before. */
+typedef struct hogging {
+    TSM_ATOMIC(int) stop;
+    TSM_ATOMIC(int) line_left;
+    TSM_ATOMIC(int) overtakes;
+    TSM_ATOMIC(int) taken;
+} hogging_t;
+
+static void *hog_main(void *arg)
+{
+    hogging_t *hogging = arg;
+
+    while (!tsm_load(&hogging->stop, TSM_RELAXED)) {
+        if (!try(NULL)) {
+            sched_yield();
+            continue;
+        }
+        tsm_fetch_add(&hogging->overtakes, tsm_load(&hogging->line_left, TSM_RELAXED) > 0,
+                      TSM_RELAXED);
+        tsm_fetch_add(&hogging->taken, 1, TSM_RELAXED);
+        release(NULL);
+    }
+    return NULL;
+}
+
+static hogging_t *hogged;
+
+static void line_acquire(void *thread)
+{
+    acquire(thread);
+    tsm_fetch_add(&hogged->line_left, -1, TSM_RELAXED);
+}
+
+static void test_nobody_overtakes_the_queue(void **state)
+{
+    const unit_lock_t line_ops = { begin, end, line_acquire, try, release };
+    const int n = 6;
+
+    (void) state;
+    tsm_load_override(0);
+    for (int round = 0; round < 20; round++) {
+        hogging_t hogging = { .line_left = n };
+        unit_line_t line = { .lock = &line_ops };
+        pthread_t hog[2];
+        hogged = &hogging;
+        acquire(NULL);
+        for (int id = 0; id < n; id++)
+            add(&line, id);
+        unit_wait_until(word_state() & TSM_ADAPTIVE_CLAIMED);
+        for (int i = 0; i < 2; i++)
+            assert_int_equal(pthread_create(&hog[i], NULL, hog_main, &hogging), 0);
+        release(NULL);
+        unit_line_end(&line);
+        unit_wait_until(tsm_load(&hogging.taken, TSM_RELAXED) > 0);
+        tsm_store(&hogging.stop, 1, TSM_RELAXED);
+        for (int i = 0; i < 2; i++)
+            assert_int_equal(pthread_join(hog[i], NULL), 0);
+        for (int id = 0; id < n; id++)
+            assert_int_equal(line.order[id], id);
+        assert_int_equal(tsm_load(&hogging.overtakes, TSM_RELAXED), 0);
+    }
+    tsm_load_override(-1);
 }
 
 /* A lock that nobody uses goes to a waiter without anybody's help: each thread holds it for long,
@@ -301,6 +429,7 @@ int main(void)
         cmocka_unit_test_teardown(test_stopped_before_bell, check_free),
         cmocka_unit_test_teardown(test_stopped_in_queue, check_free),
         cmocka_unit_test_teardown(test_bypass_is_bounded, check_free),
+        cmocka_unit_test_teardown(test_nobody_overtakes_the_queue, check_free),
         cmocka_unit_test_teardown(test_idle_lock_is_taken, check_free),
         cmocka_unit_test_teardown(test_last_user_frees, check_free),
         cmocka_unit_test_teardown(test_exclusion, check_free),
