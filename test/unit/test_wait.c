@@ -136,6 +136,51 @@ static void test_no_wake_is_lost(void **state)
     pingpong(TSM_WAIT_POLL);
 }
 
+/* The counter: each side sleeps on its own and counts the other's on. */
+typedef struct counting {
+    TSM_ATOMIC(uint32_t) side[SIDES];
+    tsm_wait_policy_t policy;
+    long rounds;
+    long ball;                  /* plain: handed to and fro by the wakes */
+    long broken;
+} counting_t;
+
+static void counting_body(int id, void *arg)
+{
+    counting_t *game = arg;
+
+    for (long i = 0; i < game->rounds; i++) {
+        if (id == 1 || i > 0)
+            tsm_wait_count(&game->side[id], (uint32_t) (i - (id == 0)) * TSM_COUNT_ONE,
+                           game->policy);
+        if (game->ball++ != 2 * i + id)
+            game->broken++;
+        tsm_wake_count(&game->side[1 - id]);
+    }
+}
+
+static void counting(tsm_wait_policy_t policy)
+{
+    counting_t game = {.policy = policy,.rounds = unit_scaled(20000) };
+
+    unit_team(SIDES, counting_body, &game);
+    assert_int_equal(game.broken, 0);
+    assert_int_equal(game.ball, SIDES * game.rounds);
+    tsm_wait_count(&game.side[0], (uint32_t) (game.rounds - 1) * TSM_COUNT_ONE, policy);
+    for (int i = 0; i < SIDES; i++)
+        assert_int_equal(tsm_load(&game.side[i], TSM_RELAXED), game.rounds * TSM_COUNT_ONE);
+}
+
+static void test_no_count_is_lost(void **state)
+{
+    (void) state;
+    counting(park_at_once);
+    counting((tsm_wait_policy_t) {100, 0, 1});
+    counting((tsm_wait_policy_t) {0, 1, 1});
+    counting(TSM_WAIT_PARK);
+    counting(TSM_WAIT_POLL);
+}
+
 static void unparked_body(int id, void *arg)
 {
     cell_t *cell = arg;
@@ -208,6 +253,7 @@ int main(void)
         cmocka_unit_test(test_poll_never_parks),
         cmocka_unit_test(test_until),
         cmocka_unit_test(test_no_wake_is_lost),
+        cmocka_unit_test(test_no_count_is_lost),
     };
     return cmocka_run_group_tests_name("wait", tests, NULL, NULL);
 }
