@@ -1,0 +1,81 @@
+/*
+ * Copyright (C) by the MPICH-TSM developers
+ *     See COPYRIGHT in top-level directory
+ */
+
+#ifndef MPIDI_WATCHDOG_H_INCLUDED
+#define MPIDI_WATCHDOG_H_INCLUDED
+
+/* Prints, once in a process, which MPI calls have waited for MPIR_CVAR_PROGRESS_TIMEOUT seconds and
+ * the state of every VCI. A thread of its own looks at all waiting threads once a second, so that a
+ * process in which everybody sleeps is reported too. Without the CVAR there is no such thread, and a
+ * call that waits pays for one test of a variable that never changes.
+ *
+ * A call that waits does
+ *     MPIDI_watchdog_begin("MPI_Wait");          the name is a literal
+ *     while (...) { poll; MPIDI_watchdog_step(); }    when a poll was in vain, before any sleep
+ *     MPIDI_watchdog_end();                      on every way out
+ * A call within a call: the inner one's end also ends the outer one's time, which begins anew with
+ * its next begin.
+ *
+ * Threads: any. The reading side takes no lock of MPICH, because the threads that hang may hold
+ * them, and reads atomics only: what it prints of different fields need not be of one moment. */
+
+#include "tsm/tsm_atomic.h"
+
+/* What is printed of a VCI. Threads are given by their pthread_self(), 0 for none. */
+typedef struct MPIDI_watchdog_vci {
+    unsigned long owner;        /* of the lock */
+    int depth;                  /* how often the owner has entered */
+    int queue_empty;            /* no operation is posted; -1: the model has no queue */
+    unsigned long server;       /* drives the VCI for those that sleep */
+    int sleepers;
+    unsigned polls;
+    unsigned completions;
+} MPIDI_watchdog_vci_t;
+
+/* Reads the state of a VCI, without a lock. By the watchdog's thread. */
+typedef void (*MPIDI_watchdog_fill_t) (int vci, MPIDI_watchdog_vci_t * out);
+
+/* In MPI_Init, with the VCIs made and before other threads use them: starts the thread if the CVAR is
+ * set. Returns an MPI error code. */
+int MPIDI_watchdog_start(int rank, int vcis, MPIDI_watchdog_fill_t fill);
+
+/* In MPI_Finalize, before the VCIs go: ends the thread. */
+void MPIDI_watchdog_stop(void);
+
+/* Slow paths. */
+void MPIDI_watchdog_mark(void);
+void MPIDI_watchdog_clear(const char *call);
+
+extern int MPIDI_watchdog_on;   /* changes only in MPI_Init and MPI_Finalize */
+
+static inline void MPIDI_watchdog_begin(const char *call)
+{
+    if (__builtin_expect(MPIDI_watchdog_on, 0))
+        MPIDI_watchdog_clear(call);
+}
+
+static inline void MPIDI_watchdog_step(void)
+{
+    if (__builtin_expect(MPIDI_watchdog_on, 0))
+        MPIDI_watchdog_mark();
+}
+
+static inline void MPIDI_watchdog_end(void)
+{
+    if (__builtin_expect(MPIDI_watchdog_on, 0))
+        MPIDI_watchdog_clear(NULL);
+}
+
+/* What pairs with what
+ *   release                                      acquire
+ *   new_record: the CAS that links a record      oldest_wait, print_waits: the load of `records`
+ *   MPIDI_watchdog_mark: the store of `since`    the load of `since`; `call`, `thread` and `lwp`
+ *                                                are then those of this wait or of a later one
+ *   record_exit: the store of `used`             new_record: the CAS that reuses the record
+ *
+ * Records of threads are never freed, only reused, so the reader needs no protection from threads
+ * that exit. */
+
+#endif /* MPIDI_WATCHDOG_H_INCLUDED */
