@@ -32,12 +32,12 @@ static void *alloc(size_t bytes)
 /* Blocks of random length with random gaps, together `bytes`. */
 static void cut_blocks(fz_lane_t * l, fz_buf_t * b, int kind)
 {
-    int many = 1 + fz_own_draw(l, fz_own_draw(l, 4) ? 12 : 700);
+    int many = 1 + fz_own_draw(l, fz.plan.blocks);
     size_t len = b->bytes / (size_t) many, gap = (size_t) fz_own_draw(l, 24), at = 0, left;
 
     if (len == 0) {
-        many = b->bytes ? 1 : 0;
-        len = b->bytes;
+        many = (int) b->bytes;
+        len = 1;
     }
     b->block = alloc((size_t) (many + 1) * sizeof(*b->block));
     left = b->bytes;
@@ -185,20 +185,20 @@ void fz_buf_check(const fz_lane_t * l, const fz_buf_t * b, size_t bytes, uint64_
     free(want);
 }
 
-/* To see later whether the library still wrote after the completion. */
+/* To see later whether the library still wrote after the completion: from the end, because the last
+ * bytes come last. */
 uint64_t fz_buf_sum(const fz_buf_t * b)
 {
-    const unsigned char *p = b->mem;
-    size_t n = b->span + 2 * GUARD, i = 0;
+    size_t n = b->span + 2 * GUARD;
     uint64_t sum = n, w;
 
-    for (; i + 8 <= n; i += 8) {
-        memcpy(&w, p + i, 8);
+    for (; n >= 8; n -= 8) {
+        memcpy(&w, b->mem + n - 8, 8);
         sum = (sum ^ w) * 0x9e3779b97f4a7c15u;
         sum ^= sum >> 29;
     }
-    for (; i < n; i++)
-        sum = (sum ^ p[i]) * 0x9e3779b97f4a7c15u;
+    for (; n > 0; n--)
+        sum = (sum ^ b->mem[n - 1]) * 0x9e3779b97f4a7c15u;
     return sum;
 }
 

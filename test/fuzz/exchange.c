@@ -87,6 +87,15 @@ static int may_bsend(fz_lane_t * l, size_t bytes)
     return 1;
 }
 
+/* 0 if this lane must not, or has no room. */
+int fz_bsend(fz_lane_t * l, const fz_buf_t * b, int dst, int tag, MPI_Comm comm)
+{
+    if (!may_bsend(l, b->bytes))
+        return 0;
+    MPI_Bsend(b->addr, b->count, b->type, dst, tag, comm);
+    return 1;
+}
+
 /* --- the plan ------------------------------------------------------------ */
 
 static int draw_other_side(fz_lane_t * l, const fz_comm_t * c, int src)

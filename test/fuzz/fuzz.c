@@ -148,6 +148,7 @@ static void make_plan(uint64_t seed)
 {
     static const int up_to[] = { 1, 2, 4, 8, FZ_MAX_THREADS };
     static const size_t bytes[] = { 64, 4096, 20000, 200000, 1 << 20 };
+    static const int blocks[] = { 12, 12, 700, 20000 };
     static const int weight[] = { 0, 1, 1, 2, 6 };
     fz_plan_t *p = &fz.plan;
     fz_lane_t l = {.rng = fz_mix(seed, 1, 2) };
@@ -163,6 +164,7 @@ static void make_plan(uint64_t seed)
     p->bsend_lane = fz_draw(&l, 2) ? -1 : fz_draw(&l, p->threads);
     p->shared_win = fz_draw(&l, 2);
     p->pace = fz_draw(&l, 4);
+    p->blocks = blocks[fz_draw(&l, 4)];
     for (int k = 0; k < FZ_KINDS; k++) {
         p->weight[k] = weight[fz_draw(&l, 5)];
         if (option.kinds)

@@ -39,6 +39,7 @@ typedef struct {
 typedef struct {
     uint64_t seed;
     int threads, scenes, respawn, bsend_lane, shared_win, pace;
+    int blocks;                 /* the most of a datatype */
     size_t max_bytes;
     int weight[16];             /* of each kind of scene */
     fz_comm_t shared;           /* a duplicate of MPI_COMM_WORLD that all lanes use */
@@ -139,7 +140,7 @@ static inline int fz_tag(const fz_lane_t * l, int use)
 }
 
 /* lane.c: runs the plan's lanes to their end; names of the kinds of scenes */
-#define FZ_KINDS 9
+#define FZ_KINDS 10
 extern const char *const fz_kind_name[FZ_KINDS];
 void fz_run_lanes(void);
 void fz_pause(fz_lane_t * l);
@@ -187,12 +188,15 @@ void fz_collective(fz_lane_t * l, fz_comm_t * c);
 void fz_comms(fz_lane_t * l);
 void fz_rma(fz_lane_t * l);
 void fz_rma_shared(fz_lane_t * l);
+void fz_relay(fz_lane_t * l);
 
 /* exchange.c */
 void fz_bsend_begin(fz_lane_t * l);
 void fz_bsend_end(fz_lane_t * l);
+int fz_bsend(fz_lane_t * l, const fz_buf_t * b, int dst, int tag, MPI_Comm comm);
 
 /* rma.c, rma_shared.c */
+void fz_rma_begin(fz_lane_t * l);
 void fz_rma_end(fz_lane_t * l);
 void fz_shared_win_begin(void);
 void fz_shared_win_end(void);

@@ -37,10 +37,12 @@ static MPI_Aint slot(int origin, int op)
     return COUNTERS + CONSTANTS + ((MPI_Aint) origin * OPS + op) * PART;
 }
 
-static void make_window(fz_lane_t * l)
+void fz_rma_begin(fz_lane_t * l)
 {
     MPI_Aint words = slot(fz.size, 0), bytes = words * 8;
 
+    if (l->win != MPI_WIN_NULL)
+        return;
     if (fz_draw(l, 2)) {
         l->win_mem = NULL;
         MPI_Win_allocate(bytes, 8, MPI_INFO_NULL, l->own.comm, &l->win_mem, &l->win);
@@ -323,8 +325,7 @@ void fz_rma(fz_lane_t * l)
 
     e.shift = fz_draw(l, fz.size);
     e.key = fz_next(&l->rng);
-    if (l->win == MPI_WIN_NULL)
-        make_window(l);
+    fz_rma_begin(l);
     draw_ops(&e);
     target = target_of(&e, fz.rank);
     begin(&e, target);
