@@ -6,9 +6,9 @@
  * contents and order of what it gets.
  *
  * Wildcards: receives that may match the same messages form a class, and all receives of a process
- * in a scene use the same wildcards, so that none takes another class's message. Messages of a later
- * scene cannot match: tags name the scene; with any-tag and a source, order keeps them apart; with
- * both, all members meet in a barrier at the end.
+ * in a scene use the same wildcards, so that none takes another class's message. Messages of a
+ * later scene cannot match: tags name the scene; with any-tag and a source, order keeps them apart;
+ * with both, all members meet in a barrier at the end.
  *
  * Deadlock: sends that may block (and those in ready mode) are used only in scenes in which all
  * receives are posted first; otherwise all is issued before anything blocks. */

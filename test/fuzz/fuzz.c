@@ -198,7 +198,8 @@ static void check_nothing_left(MPI_Comm comm, const char *which)
     MPI_Status st;
 
     MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &flag, &st);
-    FZ_CHECK(NULL, !flag, "at the end a message is left in %s: source %d, tag %d (scene %d, lane %d)",
+    FZ_CHECK(NULL, !flag, "at the end a message is left in %s: source %d, tag %d (scene %d, "
+             "lane %d)",
              which, flag ? st.MPI_SOURCE : 0, flag ? st.MPI_TAG : 0,
              flag ? st.MPI_TAG / FZ_MAX_THREADS / FZ_TAG_USES : 0,
              flag ? st.MPI_TAG % FZ_MAX_THREADS : 0);

@@ -187,7 +187,8 @@ void fz_partitioned(fz_lane_t * l, fz_comm_t * c)
     int shift = 1 + fz_draw(l, c->n - 1), dst = dst_of(c, shift), src = src_of(c, shift);
     size_t bytes = fz_draw_bytes(l) / (size_t) parts;
     uint64_t key = fz_mix(l->rng, 10, 0);
-    unsigned char *mem[2] = { malloc((size_t) parts * bytes + 1), malloc((size_t) parts * bytes + 1) };
+    size_t all = (size_t) parts * bytes;
+    unsigned char *mem[2] = { malloc(all + 1), malloc(all + 1) };
     MPI_Request req[2];
 
     FZ_CHECK(l, mem[0] && mem[1], "no memory");

@@ -161,5 +161,8 @@ void fz_relay(fz_lane_t * l)
             first_member(&x);
         else
             second_member(&x);
+        /* the next turn's lock must not come before this turn's has been had */
+        if (x.kind == LOCK)
+            MPI_Barrier(l->ctl);
     }
 }

@@ -254,8 +254,8 @@ static void check_put(const epoch_t * e, int origin, int op)
 
     fz_fill(want, (size_t) e->words[op] * 8, put_key(e, origin, op));
     for (int i = 0; i < e->words[op]; i++)
-        FZ_CHECK(e->l, got[i * step] == want[i], "epoch %d, operation %d (kind %d) of %d words from "
-                 "%d: word %d is wrong", e->epoch, op, e->kind[op], e->words[op], origin, i);
+        FZ_CHECK(e->l, got[i * step] == want[i], "epoch %d, operation %d (kind %d) of %d words "
+                 "from %d: word %d is wrong", e->epoch, op, e->kind[op], e->words[op], origin, i);
 }
 
 static void check_from(epoch_t * e, int origin)

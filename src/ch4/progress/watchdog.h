@@ -8,8 +8,8 @@
 
 /* Prints, once in a process, which MPI calls have waited for MPIR_CVAR_PROGRESS_TIMEOUT seconds and
  * the state of every VCI. A thread of its own looks at all waiting threads once a second, so that a
- * process in which everybody sleeps is reported too. Without the CVAR there is no such thread, and a
- * call that waits pays for one test of a variable that never changes.
+ * process in which everybody sleeps is reported too. Without the CVAR there is no such thread, and
+ * a call that waits pays for one test of a variable that never changes.
  *
  * A call that waits does
  *     MPIDI_watchdog_begin("MPI_Wait");          the name is a literal
@@ -37,8 +37,8 @@ typedef struct MPIDI_watchdog_vci {
 /* Reads the state of a VCI, without a lock. By the watchdog's thread. */
 typedef void (*MPIDI_watchdog_fill_t) (int vci, MPIDI_watchdog_vci_t * out);
 
-/* In MPI_Init, with the VCIs made and before other threads use them: starts the thread if the CVAR is
- * set. Returns an MPI error code. */
+/* In MPI_Init, with the VCIs made and before other threads use them: starts the thread if the CVAR
+ * is set. Returns an MPI error code. */
 int MPIDI_watchdog_start(int rank, int vcis, MPIDI_watchdog_fill_t fill);
 
 /* In MPI_Finalize, before the VCIs go: ends the thread. */
