@@ -141,13 +141,23 @@ static void second_member(relay_t * x)
     }
 }
 
+/* One lane of half of the seeds has the buffer for MPI_Bsend: it is to use it. */
+static int draw_kind(fz_lane_t * l)
+{
+    int kind = fz_draw(l, l->id == fz.plan.bsend_lane ? 2 * KINDS : KINDS);
+
+    return kind < KINDS ? kind : DETACH;
+}
+
 void fz_relay(fz_lane_t * l)
 {
     int turns = 1 + fz_draw(l, 3), me = l->own.me;
 
     for (int i = 0; i < turns; i++) {
-        relay_t x = {.l = l,.peer = me ^ 1,.kind = fz_draw(l, KINDS),.how = fz_draw(l, 3) };
+        relay_t x = {.l = l,.peer = me ^ 1,.kind = draw_kind(l),.how = fz_draw(l, 3) };
         x.bytes = fz_draw_bytes(l);
+        if (x.kind == LARGE || x.kind == DETACH)
+            x.bytes = fz.plan.max_bytes;
         x.key = fz_next(&l->rng);
         if (x.kind == LOCK) {
             fz_rma_begin(l);
