@@ -296,6 +296,9 @@ static void enlist(void)
     record_insert(self);
     pthread_mutex_unlock(&mutex);
     tsm_load_self_ = self;
+    /* a new thread counts at once, unless there are too many already */
+    if (!tsm_load(&tsm_load_figures_.crowded, TSM_RELAXED))
+        tsm_store(&tsm_load_figures_.due, 0, TSM_RELAXED);
 }
 
 _Static_assert(sizeof(tsm_load_record_t) <= TSM_CACHELINE, "a record has a line of its own");

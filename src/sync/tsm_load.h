@@ -21,23 +21,25 @@
  * Who counts. A thread wants a processor if it has touched the library within the last
  *             TSM_LOAD_WINDOW_MS or is in a wait, asleep or not. A thread that called the library
  *             long ago does not count. The processors are the union of the affinity masks of the
- *             threads that have touched the library and have not ended; the masks are read again all
- *             the time, a few at each refresh, so binding a thread later is seen. Another process
- *             counts while its processors intersect ours and its figures are younger than
+ *             threads that have touched the library and have not ended; the masks are read again
+ *             all the time, a few at each refresh, so binding a thread later is seen. Another
+ *             process counts while its processors intersect ours and its figures are younger than
  *             TSM_LOAD_SHARED_MS, so a process that died stops counting by itself.
- * Refresh.    One thread at a time takes the figures, at most once in about a millisecond; the
- *             others use the last ones. Every 64th touch looks whether a refresh is due, and so
- *             does each tsm_load_crowded() that is about to return 1. So "crowded" is about a
- *             millisecond old at most, and "not crowded" is as old as 64 touches: a loop that waits
- *             must touch, or call tsm_yield(), which does. A refresh reads one cache line for each
- *             thread; with thousands of threads refreshes become rarer, so that they take about
- *             1/32 of one thread's time. After TSM_LOAD_WINDOW_MS without a refresh the first one
- *             counts only threads in a wait and the asker, and the next one is right.
- * Invariants: (1) All figures are hints: a wrong one costs speed and never correctness. (2) A thread
- *             writes its own record alone and on a path that runs often writes nothing else.
+ * Refresh.    One thread at a time takes the figures, at most once in about a millisecond, or
+ *             when a new thread comes while they say "not crowded"; the others use the last ones.
+ *             Every 64th touch looks whether a refresh is due, and so does each tsm_load_crowded()
+ *             that is about to return 1. So "crowded" is about a millisecond old at most, and "not
+ *             crowded" is as old as 64 touches: a loop that waits must touch, or call tsm_yield(),
+ *             which does. A refresh reads one cache line for each thread; with thousands of threads
+ *             refreshes become rarer, so that they take about 1/32 of one thread's time. After
+ *             TSM_LOAD_WINDOW_MS without a refresh the first one counts only threads in a wait and
+ *             the asker, and the next one is right.
+ * Invariants: (1) All figures are hints: a wrong one costs speed and never correctness. (2) A
+ *             thread writes its own record alone and on a path that runs often writes nothing else.
  *             (3) The list of records is guarded by a mutex; the refresh only tries it, so nobody
- *             waits for another thread's refresh but a thread that comes or goes. (4) A record is on
- *             the list until its thread ends, so a thread id on the list is that of a living thread.
+ *             waits for another thread's refresh but a thread that comes or goes. (4) A record is
+ *             on the list until its thread ends, so a thread id on the list is that of a living
+ *             thread.
  * Progress:   touch, sleep, crowded and processors are bounded; wait-free but for a thread's first
  *             call, which allocates its record and takes the mutex.
  * Pairs:      none: every access is relaxed, because the figures carry no other data.
@@ -115,8 +117,8 @@ int tsm_load_processors(void);
 
 /* What a thread shows those that count. */
 typedef struct tsm_load_record {
-    TSM_ATOMIC(uint32_t) tick;          /* of the last touch; this and the next: by the thread alone */
-    TSM_ATOMIC(uint32_t) in_wait;
+    TSM_ATOMIC(uint32_t) tick;          /* of the last touch; written, like the next, */
+    TSM_ATOMIC(uint32_t) in_wait;       /* by the thread alone */
     uint32_t touches;                   /* until it looks at the clock; the thread's own */
     int tid;
     struct tsm_load_record *next;       /* the links: guarded by the mutex */
@@ -154,8 +156,8 @@ static inline void tsm_load_touch(void)
     }
 }
 
-/* The calling thread begins (1) or ends (0) a wait, in which it counts even if it does not run. Does
- * not nest: the first 0 ends it. */
+/* The calling thread begins (1) or ends (0) a wait, in which it counts even if it does not run.
+ * Does not nest: the first 0 ends it. */
 static inline void tsm_load_sleep(int asleep)
 {
     tsm_load_touch();

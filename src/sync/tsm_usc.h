@@ -6,12 +6,12 @@
 /*
  * What:       the user-space condition: a thread sleeps until one of the things it waits for is
  *             complete, and whoever completes one wakes exactly that thread in O(1). One of the
- *             waiting threads of a set, the server, stays awake and drives progress for all of them;
- *             it elects its successor when it leaves. A thread may wait for any of n things, and in
- *             several sets at once.
+ *             waiting threads of a set, the server, stays awake and drives progress for all of
+ *             them; it elects its successor when it leaves. A thread may wait for any of n things,
+ *             and in several sets at once.
  *
  * Interface:  tsm_usc_t               a set of waiting threads with one server: one for each VCI
- *             tsm_usc_waiter_t        a thread that waits: one for each thread, used again and again
+ *             tsm_usc_waiter_t        a thread that waits: one for each thread, used again
  *             tsm_usc_link_t          a waiter's membership in a set
  *             tsm_usc_slot_t          in each thing that can be waited for
  *
@@ -58,15 +58,16 @@
  *             joined with 1, or it has been woken by its election. (2) A slot holds NULL or the
  *             waiter of the one thread that waits for it. To wake that thread, swap the pointer out
  *             and add one to the waiter's count; the swap is the right to touch the waiter, and the
- *             addition, which wakes, is the last touch. An election is the same: taking the link off
- *             the list is the right, the addition the last touch. (3) Every taker adds, so no taker
- *             relies on another one's wake: a completer that takes a pointer and keeps its wake for
- *             long delays neither an election nor another completion. (4) The waiter knows how
- *             many have taken it: the slots that it finds empty and the elections that it finds.
- *             Until as many have added, the waiter's memory stays. It may be used for the next sleep
- *             before that; a late addition then ends that sleep early, which costs a poll.
- *             (5) The count only grows, and tsm_usc_begin() reads it before the first join and
- *             register, so each addition that belongs to a sleep is later than what it compares with.
+ *             addition, which wakes, is the last touch. An election is the same: taking the link
+ *             off the list is the right, the addition the last touch. (3) Every taker adds, so no
+ *             taker relies on another one's wake: a completer that takes a pointer and keeps its
+ *             wake for long delays neither an election nor another completion. (4) The waiter knows
+ *             how many have taken it: the slots that it finds empty and the elections that it
+ *             finds. Until as many have added, the waiter's memory stays. It may be used for the
+ *             next sleep before that; a late addition then ends that sleep early, which costs a
+ *             poll. (5) The count only grows, and tsm_usc_begin() reads it before the first join
+ *             and register, so each addition that belongs to a sleep is later than what it compares
+ *             with.
  * No lost wake: the waiter registers by a swap and then looks at the completion; the completer
  *             completes and then looks at the slot. If notify's look finds the slot still empty, it
  *             comes before the register in the one order of seq_cst accesses, and the completion
@@ -76,8 +77,8 @@
  *             first, and the other one acquires from it.
  * Progress:   notify is wait-free, and so is wake (one fetch-and-add, and a system call if the
  *             thread sleeps in the kernel). Join, rejoin and leave take the set's mutex for a few
- *             instructions; an election is O(1). Sleep blocks until it is woken. Settle blocks until
- *             the last taker has added; hold no lock that it may need.
+ *             instructions; an election is O(1). Sleep blocks until it is woken. Settle blocks
+ *             until the last taker has added; hold no lock that it may need.
  *
  *   release                             acquire
  *   register: swap of slot              notify: swap of slot (the waiter's fields)
@@ -240,6 +241,20 @@ static inline void tsm_usc_settle(tsm_usc_waiter_t *waiter)
 
 /* ---- of the waiting thread: sets ---- */
 
+/* How many sleep in this set; out of date on return, and -1 if the set is busy. For a report; any
+ * thread; never waits. */
+static inline int tsm_usc_look(tsm_usc_t *usc)
+{
+    int n = 0;
+
+    if (!tsm_mutex_try(&usc->lock))
+        return -1;
+    for (tsm_usc_link_t *link = usc->first; link != NULL; link = link->next)
+        n++;
+    tsm_mutex_release(&usc->lock);
+    return n;
+}
+
 /* With the lock held. */
 static inline void tsm_usc_append_(tsm_usc_t *usc, tsm_usc_link_t *link)
 {
@@ -343,8 +358,8 @@ typedef struct tsm_usc_wait {
 } tsm_usc_wait_t;
 
 /* Sleep until something is complete, the caller is elected, or for no reason. Returns the number of
- * sets that the caller serves now: those of which link[i].state is TSM_USC_SERVES. It must poll, and
- * leave each of them in the end. None of the links may be in use. */
+ * sets that the caller serves now: those of which link[i].state is TSM_USC_SERVES. It must poll,
+ * and leave each of them in the end. None of the links may be in use. */
 static inline int tsm_usc_sleep_or_serve(const tsm_usc_wait_t *wait)
 {
     int joined = 0, serves = 0;

@@ -5,19 +5,20 @@
 
 /*
  * What:       the only place of src/sync that yields the processor or sleeps in the kernel. A wait
- *             spins a little, then yields, then sleeps; whoever ends it calls the kernel only if the
- *             waiter has flagged itself. Threads that sleep or yield here are counted by
+ *             spins a little, then yields, then sleeps; whoever ends it calls the kernel only if
+ *             the waiter has flagged itself. Threads that sleep or yield here are counted by
  *             tsm_load.h.
  *
  * Interface:  tsm_yield()                           offer the processor to others
  *             tsm_wait_until(condition, policy)     poll a condition, never sleep
- *             tsm_wait_word(), tsm_wake_word()      a 32-bit word with values set aside for the wait
+ *             tsm_wait_word(), tsm_wake_word()      a 32-bit word with values set aside for it
  *             tsm_wait_count(), tsm_wake_count()    a counter whose owner sleeps until it grows
  *             tsm_wait_begin(), tsm_wait_step()     one wait, step by step
  *
  * Source:     spin, yield, park with a flagged waker: Franke, Russell, Kirkwood, "Fuss, Futexes and
  *             Furwocks", OLS 2002; Drepper, "Futexes are tricky". MPI context: ICS'19 "Software
- *             Combining to Mitigate Multithreaded MPI Contention", section 3, whose waits only spin.
+ *             Combining to Mitigate Multithreaded MPI Contention", section 3, whose waits only
+ *             spin.
  * Invariants, tsm_wait_word: (1) a parked word means that a waiter sleeps or is about to: only a
  *             waiter writes `parked`, by CAS from `waiting`. (2) The waker writes with an exchange,
  *             so it either comes before that CAS, which then fails, or it sees `parked` and wakes.
@@ -47,8 +48,8 @@
  * a new use of it as a futex sees at most a spurious wake.
  *
  * Threads:    any number of waiters on one word, one on a counter; any number of them more than
- *             processors. With one processor allowed nobody spins, because the awaited thread cannot
- *             run meanwhile. Nothing here changes errno.
+ *             processors. With one processor allowed nobody spins, because the awaited thread
+ *             cannot run meanwhile. Nothing here changes errno.
  */
 
 #ifndef TSM_WAIT_H_INCLUDED
@@ -171,8 +172,8 @@ static inline void tsm_futex_(TSM_ATOMIC(uint32_t) *w, int op, uint32_t value)
 }
 #endif
 
-/* Sleep until *w is no longer `flagged`; the caller has set that. Relaxed: the flag carries no data,
- * and the caller looks at the word again with acquire. */
+/* Sleep until *w is no longer `flagged`; the caller has set that. Relaxed: the flag carries no
+ * data, and the caller looks at the word again with acquire. */
 static inline void tsm_wait_flagged_(TSM_ATOMIC(uint32_t) *w, uint32_t flagged)
 {
     do {
@@ -254,8 +255,8 @@ static inline void tsm_wait_count_park_(TSM_ATOMIC(uint32_t) *w, uint32_t seen)
     tsm_fetch_add(w, (uint32_t) -1, TSM_RELAXED);
 }
 
-/* Wait until the count is no longer `seen`, which tsm_count_read has returned; acquire. By the owner
- * of the counter alone; blocking. */
+/* Wait until the count is no longer `seen`, which tsm_count_read has returned; acquire. By the
+ * owner of the counter alone; blocking. */
 static inline void tsm_wait_count(TSM_ATOMIC(uint32_t) *w, uint32_t seen, tsm_wait_policy_t policy)
 {
     tsm_wait_state_t state = tsm_wait_begin(policy);

@@ -2,10 +2,11 @@
  * See COPYRIGHT in top-level directory */
 
 /* Messages that come before their receives. With more threads than processors, a thread that takes
- * them in while it waits for something else must let those run who will post the receives; else a
- * sender that nothing holds back fills the memory. Here one thread takes in all of them, and it is
- * counted how often the library offers its processor meanwhile. Then they are received, in order.
- * Messages that the thread takes in for itself and then receives are no reason. */
+ * them in while it waits for something else must let the threads run that will post the receives;
+ * else a sender that nothing holds back fills the memory. Here one thread takes in all of them, and
+ * the test counts how often the library yields meanwhile. Then they are received, in order. Messages
+ * that the thread takes in for itself and then receives are no reason to yield. Run it with
+ * MPIR_CVAR_CH4_OVERSUBSCRIBED=1: the other threads are outside MPI and want no processor. */
 #define _GNU_SOURCE             /* processor sets */
 #include "mt.h"
 

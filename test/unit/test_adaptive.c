@@ -3,8 +3,8 @@
  *     See COPYRIGHT in top-level directory
  */
 
-/* The adaptive lock. Which of its two policies is at work depends on the load, so nothing here relies
- * on one of them but where the test makes sure. */
+/* The adaptive lock. Which of its two policies is at work depends on the load, so nothing here
+ * relies on one of them but where the test makes sure. */
 
 #include "unit_lock.h"
 
@@ -206,8 +206,8 @@ static void test_stopped_in_queue(void **state)
 }
 
 /* An heir watches while others use the lock: each of its yields, the test takes the lock so many
- * times and releases it on their behalf, and each look at the clock is a tenth of the quantum. So the
- * heir is overtaken a known number of times. */
+ * times and releases it on their behalf, and each look at the clock is a tenth of the quantum. So
+ * the heir is overtaken a known number of times. */
 #define TAKEN_A_LOOK 3
 
 static struct {
@@ -273,7 +273,8 @@ static void test_bypass_is_bounded(void **state)
         unit_team(1, heir_body, held ? &watch : NULL);
         if (!held)
             tsm_fetch_add(&lock.queued, -1, TSM_RELAXED);
-        /* the quantum is 10 readings of the clock after the first, each but the last with a yield */
+        /* the quantum is 10 readings of the clock after the first, each but the last with a
+         * yield */
         assert_int_equal(watch.overtaken, held ? 9 : 9 * TAKEN_A_LOOK);
         assert_int_equal(watch.refused > 0, held);
         assert_int_equal(word_state(), 0);

@@ -484,7 +484,8 @@ static void test_last_user_frees(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(closes_and_opens, mcs), TEST(favoured_goes_away, mcs), TEST(favoured_opens, mcs), TEST(overtakes, mcs),
+        TEST(closes_and_opens, mcs), TEST(favoured_goes_away, mcs), TEST(favoured_opens, mcs),
+        TEST(overtakes, mcs),
         TEST(opens_in_its_own_name_only, mcs), TEST(try_at_the_gate, mcs), TEST(priorities, both),
         TEST(last_user_frees, ticket),
         TESTS(ticket), TEST(nobody_starves, ticket),

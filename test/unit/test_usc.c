@@ -16,7 +16,8 @@
 #include "tsm_patience.h"
 #include "tsm_usc.h"
 
-/* A network in miniature with two sets: operations are posted, and a poll completes some of them. */
+/* A network in miniature with two sets: operations are posted, and a poll completes some of
+ * them. */
 #define SETS 2
 #define ANY  3                          /* operations that a thread waits for at a time, at most */
 

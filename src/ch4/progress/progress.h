@@ -24,6 +24,7 @@
 
 #if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI
 #include "poll.h"
+#include "watchdog.h"
 
 /* One turn of a call that waits: poll the VCIs in `state` and, if that completed nothing, back off or
  * sleep. The caller then looks at what it waits for. Any thread. */
@@ -36,6 +37,8 @@ void MPIDI_wait_leave(MPID_Progress_state * state);
 MPL_STATIC_INLINE_PREFIX void MPIDI_wait_begin(MPID_Progress_state * state, int any, int count,
                                                MPIR_Request ** reqs)
 {
+    MPIDI_watchdog_begin(any ? "MPI_Waitany, MPI_Waitsome" : count ?
+                         "MPI_Wait, MPI_Waitall or a blocking call" : "a call that waits");
     state->wait.any = any;
     state->wait.count = count;
     state->wait.reqs = reqs;
@@ -47,6 +50,7 @@ MPL_STATIC_INLINE_PREFIX void MPIDI_wait_end(MPID_Progress_state * state)
 {
     if (unlikely(state->wait.serving))
         MPIDI_wait_leave(state);
+    MPIDI_watchdog_end();
 }
 
 #else

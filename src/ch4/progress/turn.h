@@ -18,6 +18,16 @@ int MPIDI_progress_turn_locked(int vci);
  * progress hook; any other lets threads in. Both wake the threads whose requests they completed. */
 int MPIDI_progress_make_room(int vci);
 
+/* In MPI_Init, once the VCIs are made: the watchdog. Returns an MPI error code. */
+int MPIDI_progress_start(void);
+
+/* In MPI_Init, once the processes of the node can share memory; collective over them: the measure of
+ * load counts them all. Returns an MPI error code. */
+int MPIDI_progress_join_node(void);
+
+/* In MPI_Finalize, while the VCIs still stand: the end of both. */
+void MPIDI_progress_stop(void);
+
 /* In MPI_Finalize, by the last thread in MPI: issue what is posted, then make progress until every
  * process is here. A process comes here only when it has received all that it waits for, so sends
  * whose requests were freed are through afterwards. */

@@ -178,6 +178,7 @@ static int back_off(MPID_Progress_state * state)
     MPIDI_wait_t *w = &state->wait;
     MPIDI_wait_t list = *w;
 
+    MPIDI_watchdog_step();
     if (w->turns++ == 0)
         tsm_patience_begin(&w->patience, 1000 * (uint64_t) MPIR_CVAR_CH4_WAIT_SPIN_USEC,
                            TSM_PATIENCE_POLLS);

@@ -6,8 +6,8 @@
 /*
  * What:       the default lock: one word that is taken by compare-and-swap, and an MCS queue in
  *             which those stand who did not get it. Strictly FIFO while the threads of the node fit
- *             on the processors (tsm_load.h); beyond that, threads that run may overtake threads that wait, for
- *             about a scheduling quantum.
+ *             on the processors (tsm_load.h); beyond that, threads that run may overtake threads
+ *             that wait, for about a scheduling quantum.
  * Source:     ours, from known parts: an outer word with an inner queue whose head alone stands by
  *             for the word is LOITER (Dice, "Malthusian Locks", EuroSys 2017, appendix); giving the
  *             lock to those that run, within bounds, is the lesson of He, Scherer, Scott,
@@ -148,8 +148,8 @@ typedef struct tsm_adaptive_view {
 
 enum { TSM_ADAPTIVE_GO_ON, TSM_ADAPTIVE_MINE, TSM_ADAPTIVE_OURS };
 
-/* By the heir: take the lock if it is idle (MINE), or stop because the heir before us has claimed it
- * for us (OURS). A release changes the word, so the same word twice and no HELD means idle. */
+/* By the heir: take the lock if it is idle (MINE), or stop because the heir before us has claimed
+ * it for us (OURS). A release changes the word, so the same word twice and no HELD means idle. */
 static inline int tsm_adaptive_look_(void *arg)
 {
     tsm_adaptive_view_t *view = arg;

@@ -5,9 +5,9 @@
 
 /*
  * What:       an admission gate in front of any lock. It stands open while the threads of the node
- *             fit on the processors (tsm_load.h). Once they do not, one thread, the favoured one, goes through
- *             for about a scheduling quantum and the others wait in the gate's queue, so that a
- *             FIFO lock does not pay a context switch for each hand-over.
+ *             fit on the processors (tsm_load.h). Once they do not, one thread, the favoured one,
+ *             goes through for about a scheduling quantum and the others wait in the gate's queue,
+ *             so that a FIFO lock does not pay a context switch for each hand-over.
  * Source:     GCR, the wrapper of Dice and Kogan, "Avoiding Scalability Collapse by Restricting
  *             Concurrency", Euro-Par 2019: a FIFO of passive threads, of which the first watches,
  *             in front of a lock that is left as it is; Dice, "Malthusian Locks", EuroSys 2017: few
@@ -46,9 +46,10 @@
  *             that has ended had before, costs order or speed. Mutual exclusion is the inner lock's
  *             alone. (2) The queue's holder, the head, never sleeps, and its watch ends after a
  *             quantum at most, so no wake-up by the favoured thread is needed and none can be lost.
- *             (3) While the load is not crowded, or never more than one thread waits for the inner lock,
- *             `favoured` stays 0, and the order is the inner lock's. (4) A thread touches the gate before its critical
- *             section only, so whoever has the lock last may free both after release.
+ *             (3) While the load is not crowded, or never more than one thread waits for the inner
+ *             lock, `favoured` stays 0, and the order is the inner lock's. (4) A thread touches the
+ *             gate before its critical section only, so whoever has the lock last may free both
+ *             after release.
  * Progress:   passing is blocking and FIFO in the queue, with a quantum at most for each thread
  *             before us, as far as the scheduler lets the head look; below another gate, with the
  *             time in which threads queue there, so low threads may starve, as in CLH-LPW itself.

@@ -3,13 +3,13 @@
  *     See COPYRIGHT in top-level directory
  */
 
-/* The word and the bell of src/sync/lock/tsm_adaptive.h. Threads take the word by try, or queue and,
- * as the heir, watch (take it if it is free) or claim it and then sleep until a release rings. The
- * queue is a mutex, whose holder is the heir; leaving CLAIMED for the next heir is left open, as the
- * load decides it. The heir's sleep compares the bell as the kernel does. A release that has found
- * ASLEEP may take its time before it rings. Checked: mutual exclusion; CLAIMED without an heir only
- * while the queue is not empty; no ring is lost (spin reports an invalid end state); a ring finds the
- * heir that it is for. The BUG_ macros are mistakes that must be found. */
+/* The word and the bell of src/sync/lock/tsm_adaptive.h. Threads take the word by try, or queue
+ * and, as the heir, watch (take it if it is free) or claim it and then sleep until a release rings.
+ * The queue is a mutex, whose holder is the heir; leaving CLAIMED for the next heir is left open,
+ * as the load decides it. The heir's sleep compares the bell as the kernel does. A release that has
+ * found ASLEEP may take its time before it rings. Checked: mutual exclusion; no ring is lost
+ * (spin reports an invalid end state); a ring finds the heir that it is for, and one at a time; at
+ * the end all is as at the beginning. The BUG_ macros are mistakes that must be found. */
 
 #ifndef THREADS
 #define THREADS 3
@@ -85,14 +85,15 @@ inline heir()
 inline release()
 {
     bool ring;
+#ifdef BUG_TORN_RELEASE
+    ring = asleep;
+#endif
     atomic {
         inside--;
         assert(held);
         held = false;
+#ifndef BUG_TORN_RELEASE
         ring = asleep;
-#ifdef BUG_RELEASE_CLEARS
-        asleep = false;
-        claimed = false;
 #endif
         rings = rings + ring;
         assert(rings <= 1)

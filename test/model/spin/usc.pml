@@ -4,14 +4,15 @@
  */
 
 /* The user-space condition of src/sync/tsm_usc.h. Thread 0 waits for any of two requests and, with
- * AGAIN, then for the other one with the same waiter; threads 1 and 2 wait for one request each. All wait in one
- * set, or with TWO_SETS thread 0 in both and the others in one of them. Every thread polls before it
- * sleeps. Of those that wait in a set one is the server and polls, the others sleep. A completion
- * takes the waiter out of the request's slot and wakes it, at once or, with PROMISE, at any time
- * until its own wait is over. With NEVER=t the last request of thread t never completes.
- * Checked: no sleeper without a server (NO_ORPHAN), no waiter is touched after it is settled (USE),
- * one server for each set, which is awake or has been woken, and at the end every thread whose
- * requests can complete has returned. The BUG_ macros are mistakes that must be found. */
+ * AGAIN, then for the other one with the same waiter; threads 1 and 2 wait for one request each.
+ * All wait in one set, or with TWO_SETS thread 0 in both and the others in one of them. Every
+ * thread polls before it sleeps. Of those that wait in a set one is the server and polls, the
+ * others sleep. A completion takes the waiter out of the request's slot and wakes it, at once or,
+ * with PROMISE, at any time until its own wait is over. With NEVER=t the last request of thread t
+ * never completes. Checked: no sleeper without a server (NO_ORPHAN), no waiter is touched after it
+ * is settled (USE), one server for each set, which is awake or has been woken, and at the end every
+ * thread whose requests can complete has returned. The BUG_ macros are mistakes that must be
+ * found. */
 
 #define THREADS  3
 #define REQUESTS 4

@@ -1,0 +1,100 @@
+/*
+ * Copyright (C) by the MPICH-TSM developers
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "mpidimpl.h"
+
+#if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI
+
+#include "mpidu_init_shm.h"
+#include "threads/progress/watchdog.h"
+#include "tsm/tsm_load.h"
+
+static tsm_load_slot_t *slots;  /* one for each process of the node, in shared memory */
+
+/* Of the watchdog: reads without the lock, so that it also works when the lock's holder hangs. */
+static void describe_vci(int vci, MPIDI_watchdog_vci_t * out)
+{
+    MPIDI_vci_t *v = &MPIDI_VCI(vci).threads;
+    MPIDU_Thread_mutex_t *m = &MPIDI_VCI(vci).lock;
+
+    memset(out, 0, sizeof(*out));
+    out->owner = (unsigned long) __atomic_load_n(&m->owner, __ATOMIC_RELAXED);
+    out->depth = __atomic_load_n(&m->count, __ATOMIC_RELAXED);
+    out->queue_empty = !MPIDI_section_has_posted(v);
+    out->polls = (unsigned) tsm_load(&v->polls, TSM_RELAXED);
+    out->sleepers = tsm_usc_look(&v->usc);
+}
+
+int MPIDI_progress_start(void)
+{
+    return MPIDI_watchdog_start(MPIR_Process.rank, MPIDI_global.n_vcis, describe_vci);
+}
+
+int MPIDI_progress_join_node(void)
+{
+    int mpi_errno = MPI_SUCCESS;
+    int n = MPIR_Process.local_size;
+
+    if (n > 1) {
+        mpi_errno = MPIDU_Init_shm_alloc(n * sizeof(*slots), (void **) &slots);
+        MPIR_ERR_CHECK(mpi_errno);
+        tsm_load_share(slots, n, MPIR_Process.local_rank);
+    }
+
+  fn_exit:
+    return mpi_errno;
+  fn_fail:
+    goto fn_exit;
+}
+
+void MPIDI_progress_stop(void)
+{
+    MPIDI_watchdog_stop();
+    tsm_load_unshare();
+    if (slots)
+        MPIDU_Init_shm_free(slots);
+    slots = NULL;
+}
+
+/* Entering a VCI issues what is posted there. */
+static void issue_all_posted(void)
+{
+    for (int vci = 0; vci < MPIDI_global.n_vcis; vci++) {
+        MPID_THREAD_CS_ENTER(VCI, MPIDI_VCI(vci).lock);
+        MPID_THREAD_CS_EXIT(VCI, MPIDI_VCI(vci).lock);
+    }
+}
+
+#else
+
+int MPIDI_progress_start(void)
+{
+    return MPI_SUCCESS;
+}
+
+int MPIDI_progress_join_node(void)
+{
+    return MPI_SUCCESS;
+}
+
+void MPIDI_progress_stop(void)
+{
+}
+
+#define issue_all_posted() do { } while (0)
+#endif
+
+int MPIDI_progress_quiesce(void)
+{
+    int mpi_errno = MPI_SUCCESS;
+    MPIR_Errflag_t errflag = MPIR_ERR_NONE;
+
+    issue_all_posted();
+    MPID_THREAD_CS_ENTER(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);
+    if (MPIR_Process.comm_world && MPIR_Process.size > 1)
+        mpi_errno = MPIR_Barrier(MPIR_Process.comm_world, &errflag);
+    MPID_THREAD_CS_EXIT(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);
+    return mpi_errno;
+}

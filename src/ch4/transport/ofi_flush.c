@@ -1,0 +1,107 @@
+/*
+ * Copyright (C) by the MPICH-TSM developers
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "mpidimpl.h"
+#include "ofi_win.h"
+#include "ofi_flush.h"
+
+/* All waits of a vni, flushes and held back operations, are in one list on the stacks of their
+ * threads. Windows may share a counter, so a wait ends when its counter is complete, whoever sees
+ * that. Completed noncontiguous operations of a window are finished at that moment, because a
+ * moment later its queue may hold operations that are not complete. */
+
+#define WAITS(vni_) MPIDI_OFI_global.per_vni[vni_].flush_waits
+
+static MPIDI_OFI_flush_wait_t *first_wait(int vni)
+{
+    return MPL_atomic_relaxed_load_ptr(&WAITS(vni));
+}
+
+static void add_wait(int vni, MPIDI_OFI_flush_wait_t * self, MPIR_Win * win, struct fid_cntr *cntr)
+{
+    self->win = win;
+    self->cntr = cntr;
+    self->done = 0;
+    self->next = first_wait(vni);
+    MPL_atomic_relaxed_store_ptr(&WAITS(vni), self);
+}
+
+static void remove_wait(int vni, MPIDI_OFI_flush_wait_t * self)
+{
+    MPIDI_OFI_flush_wait_t *w = first_wait(vni);
+
+    if (w == self) {
+        MPL_atomic_relaxed_store_ptr(&WAITS(vni), self->next);
+        return;
+    }
+    while (w->next != self)
+        w = w->next;
+    w->next = self->next;
+}
+
+static int has_flush(int vni, struct fid_cntr *cntr)
+{
+    for (MPIDI_OFI_flush_wait_t * w = first_wait(vni); w; w = w->next) {
+        if (w->cntr == cntr && w->win && !w->done)
+            return 1;
+    }
+    return 0;
+}
+
+static void finish_noncontig(MPIR_Win * win)
+{
+    MPIDI_OFI_win_request_t *r = MPIDI_OFI_WIN(win).syncQ;
+
+    MPIDI_OFI_WIN(win).syncQ = NULL;
+    while (r) {
+        MPIDI_OFI_win_request_t *next = r->next;
+        MPIR_Request **sigreq = r->sigreq;
+        MPIDI_OFI_win_request_complete(r);
+        MPIDI_OFI_sigreq_complete(sigreq);
+        r = next;
+    }
+}
+
+void MPIDI_OFI_flush_begin(MPIR_Win * win, int vni, MPIDI_OFI_flush_wait_t * self)
+{
+    add_wait(vni, self, win, MPIDI_OFI_WIN(win).cmpl_cntr);
+}
+
+/* A flush whose window has operations that are not issued yet goes on. */
+void MPIDI_OFI_flush_reached(int vni, struct fid_cntr *cntr)
+{
+    for (MPIDI_OFI_flush_wait_t * w = first_wait(vni); w; w = w->next) {
+        if (w->cntr != cntr || w->done || (w->win && MPIDI_OFI_WIN(w->win).deferredQ))
+            continue;
+        if (w->win)
+            finish_noncontig(w->win);
+        w->done = 1;
+    }
+}
+
+void MPIDI_OFI_flush_leave(int vni, MPIDI_OFI_flush_wait_t * self)
+{
+    remove_wait(vni, self);
+}
+
+/* Wait until the counter is complete, or no flush waits for it any more (one that fails leaves
+ * alone). An error of progress ends the wait: the operation meets it as well. */
+void MPIDI_OFI_hold_back_wait(MPIR_Win * win, int vni)
+{
+    struct fid_cntr *cntr = MPIDI_OFI_WIN(win).cmpl_cntr;
+    MPIDI_OFI_flush_wait_t self;
+    int mpi_errno = MPI_SUCCESS;
+
+    MPID_THREAD_CS_ENTER(VCI, MPIDI_VCI(vni).lock);
+    add_wait(vni, &self, NULL, cntr);
+    while (!self.done && has_flush(vni, cntr) && mpi_errno == MPI_SUCCESS) {
+        if (fi_cntr_read(cntr) == MPIDI_OFI_win_read_issued_cntr(win))
+            MPIDI_OFI_flush_reached(vni, cntr);
+        else
+            mpi_errno = MPIDI_progress_turn_locked(vni);
+    }
+    remove_wait(vni, &self);
+    MPID_THREAD_CS_EXIT(VCI, MPIDI_VCI(vni).lock);
+}

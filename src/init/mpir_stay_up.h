@@ -1,0 +1,141 @@
+/*
+ * Copyright (C) by the MPICH-TSM developers
+ *     See COPYRIGHT in top-level directory
+ */
+
+#ifndef MPIR_STAY_UP_H_INCLUDED
+#define MPIR_STAY_UP_H_INCLUDED
+
+/* A process that has had an MPI session keeps the library until it exits.  The end of its last
+ * session, or MPI_Finalize, only completes what the process still has to send; another session, or
+ * MPI_Init, then starts at once.  Included by mpir_init.c alone, which calls everything here with
+ * MPIR_init_lock held.
+ *
+ *   MPII_may_start       an error once the library has been taken down
+ *   MPII_is_up           whether there is nothing left to initialize
+ *   MPII_stay_up         after a session or MPI_COMM_WORLD has ended: whether to leave it at that
+ *
+ * Taking the library down and building it again cannot work: both need all processes at the same
+ * time, but processes open and close sessions each for itself.  While one has closed its last
+ * session, another may have two open.
+ *
+ * A process that has never had a session takes the library down in MPI_Finalize, as ever; a
+ * session after that is refused. */
+
+#include <stdlib.h>
+#include <unistd.h>
+
+static struct {
+    bool has_had_session, is_up, is_down, is_exiting;
+    pid_t pid;                  /* of the process that initialized: a child must not finalize */
+} stay;
+
+static int MPII_may_start(bool is_world_model)
+{
+    int mpi_errno = MPI_SUCCESS;
+
+    MPIR_ERR_CHKANDJUMP1(stay.is_down, mpi_errno, MPI_ERR_OTHER, "**intern", "**intern %s",
+                         "no session after an MPI_Finalize that had none before it");
+    if (!is_world_model)
+        stay.has_had_session = true;
+  fn_fail:
+    return mpi_errno;
+}
+
+static bool MPII_is_up(void)
+{
+    if (stay.is_up)
+        MPL_atomic_store_int(&MPIR_Process.mpich_state, MPICH_MPI_STATE__INITIALIZED);
+    return stay.is_up;
+}
+
+static void end_at_exit(void)
+{
+    bool is_mine = stay.pid == getpid() &&
+        MPL_atomic_load_int(&MPIR_Process.mpich_state) == MPICH_MPI_STATE__UNINITIALIZED;
+
+    if (is_mine) {      /* else a session is open: the program ends by an error */
+        stay.is_exiting = true;
+        init_counter = 1;
+        MPL_atomic_store_int(&MPIR_Process.mpich_state, MPICH_MPI_STATE__INITIALIZED);
+        MPII_Finalize(NULL);
+    }
+}
+
+/* Waits for a send that goes on after its user has freed the request. */
+static int finish_send(MPIR_Request * req)
+{
+    int mpi_errno = MPI_SUCCESS;
+
+    if (MPIR_Object_get_ref(req) > 0 && req->kind == MPIR_REQUEST_KIND__SEND &&
+        !MPIR_Request_is_complete(req)) {
+        MPIR_Request_add_ref(req);
+        mpi_errno = MPID_Wait(req, MPI_STATUS_IGNORE);
+        MPIR_Request_free(req);
+    }
+    return mpi_errno;
+}
+
+/* No thread is in MPI any more but this one, so nobody else creates or frees requests. */
+static int finish_sends(void)
+{
+    int mpi_errno = MPI_SUCCESS;
+
+    MPID_THREAD_CS_ENTER(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);
+    for (int pool = 0; pool < MPIR_REQUEST_NUM_POOLS; pool++) {
+        MPIR_Object_alloc_t *mem = &MPIR_Request_mem[pool];
+        for (int i = 0; i < mem->direct_size && mem->initialized && !mpi_errno; i++)
+            mpi_errno = finish_send((MPIR_Request *) mem->direct + i);
+        for (int block = 0; block < mem->indirect_size; block++)
+            for (int i = 0; i < REQUEST_NUM_INDICES && !mpi_errno; i++)
+                mpi_errno = finish_send((MPIR_Request *) mem->indirect[block] + i);
+    }
+    MPID_THREAD_CS_EXIT(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);
+    return mpi_errno;
+}
+
+/* The callbacks of MPI_COMM_SELF's attributes belong to MPI_Finalize and cannot wait till exit. */
+static int end_world(void)
+{
+    int mpi_errno = MPI_SUCCESS;
+    MPIR_Comm *self = MPIR_Process.comm_self;
+
+    if (MPIR_Process.attr_free && self->attributes) {
+        mpi_errno = MPIR_Process.attr_free(self->handle, &self->attributes);
+        self->attributes = NULL;
+    }
+    return mpi_errno;
+}
+
+/* users: sessions that are still open, and MPI_COMM_WORLD */
+static int MPII_stay_up(bool is_world_model, int users, bool * stays)
+{
+    int mpi_errno = MPI_SUCCESS;
+
+    stay.is_down = !stay.has_had_session || stay.is_exiting;
+    *stays = !stay.is_down;
+    if (stay.is_down)
+        goto fn_exit;
+    if (is_world_model) {
+        mpi_errno = end_world();
+        MPIR_ERR_CHECK(mpi_errno);
+    }
+    if (users == 0) {
+        mpi_errno = MPII_finalize_async();
+        MPIR_ERR_CHECK(mpi_errno);
+        mpi_errno = finish_sends();
+        MPIR_ERR_CHECK(mpi_errno);
+        if (!stay.is_up) {
+            stay.is_up = true;
+            stay.pid = getpid();
+            MPIR_ERR_CHKANDJUMP(atexit(end_at_exit), mpi_errno, MPI_ERR_OTHER, "**nomem");
+        }
+        MPL_atomic_store_int(&MPIR_Process.mpich_state, MPICH_MPI_STATE__UNINITIALIZED);
+    }
+  fn_exit:
+    return mpi_errno;
+  fn_fail:
+    goto fn_exit;
+}
+
+#endif /* MPIR_STAY_UP_H_INCLUDED */
