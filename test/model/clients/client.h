@@ -20,6 +20,18 @@
 
 #include "client_load.h"
 
+/* The enumeration sets the first one; a client that is too long for it may do less then. A client
+ * says the second if threads with the same body differ only in names: one order of their starts
+ * then stands for all. */
+#ifdef TSM_MODEL
+extern int model_enumerates;
+#define CLIENT_SYMMETRIC const int model_symmetric = 1
+#else
+#define model_enumerates 0
+#define CLIENT_SYMMETRIC extern int client_symmetric_unused
+#endif
+#define client_pick(sampled_, enumerated_) (model_enumerates ? (enumerated_) : (sampled_))
+
 /* Run each body once, all at the same time, with its own number as the argument. */
 static inline void client_team(int n, void *(*const body[])(void *))
 {

@@ -5,10 +5,13 @@
 
 /* DSM-Synch: two threads hand over operations, one acquires, too; each thread executes at most two
  * operations in a row. Nodes are overwritten as soon as a call has returned; the result of an
- * operation is read by the thread that asked for it. */
+ * operation is read by the thread that asked for it. Enumerated: one operation or acquisition of
+ * each. */
 
 #include "client.h"
 #include "combine/tsm_dsm_synch.h"
+
+CLIENT_SYMMETRIC;
 
 static tsm_dsm_synch_t dsm;
 
@@ -32,8 +35,8 @@ static void applies_once(void)
 static void *applies(void *arg)
 {
     (void) arg;
-    applies_once();
-    applies_once();
+    for (int i = 0; i < client_pick(2, 1); i++)
+        applies_once();
     return NULL;
 }
 
@@ -47,14 +50,17 @@ static void *acquires(void *arg)
     client_critical();
     tsm_dsm_synch_release(&dsm, &node);
     client_scribble(&node);
-    applies_once();
+    if (!model_enumerates)
+        applies_once();
     return NULL;
 }
+
+static void *(*const bodies[])(void *) = { applies, applies, acquires };
 
 int main(void)
 {
     tsm_dsm_synch_init(&dsm, 2);
-    client_team(3, (void *(*const[])(void *)) { applies, applies, acquires });
-    assert(client_count == 6);
+    client_team(3, bodies);
+    assert(client_count == client_pick(6, 3));
     return 0;
 }

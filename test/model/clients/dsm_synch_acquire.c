@@ -3,10 +3,13 @@
  *     See COPYRIGHT in top-level directory
  */
 
-/* DSM-Synch: two threads acquire and release, one hands over operations. */
+/* DSM-Synch: two threads acquire and release, one hands over operations; enumerated: one and
+ * one. */
 
 #include "client.h"
 #include "combine/tsm_dsm_synch.h"
+
+CLIENT_SYMMETRIC;
 
 static tsm_dsm_synch_t dsm;
 
@@ -43,10 +46,12 @@ static void *acquires(void *arg)
     return NULL;
 }
 
+static void *(*const bodies[])(void *) = { acquires, applies, acquires };
+
 int main(void)
 {
     tsm_dsm_synch_init(&dsm, 1);
-    client_team(3, (void *(*const[])(void *)) { acquires, applies, acquires });
-    assert(client_count == 4);
+    client_team(client_pick(3, 2), bodies);
+    assert(client_count == client_pick(4, 3));
     return 0;
 }

@@ -3,10 +3,13 @@
  *     See COPYRIGHT in top-level directory
  */
 
-/* H-Synch of two clusters, with two threads and one. */
+/* H-Synch of two clusters, with two threads and one. Enumerated: one thread in
+ * each, one operation of each thread. */
 
 #include "client.h"
 #include "combine/tsm_h_synch.h"
+
+CLIENT_SYMMETRIC;
 
 static tsm_h_synch_t h;
 static tsm_cc_synch_t cluster[2];
@@ -18,28 +21,41 @@ static void operation(void *arg)
     ++*(int *) arg;
 }
 
-static void *applies(void *arg)
+static void apply(intptr_t me, int mine)
 {
     tsm_h_synch_handle_t handle;
 
-    tsm_h_synch_attach(&h, &handle, (intptr_t) arg == 2, &node[(intptr_t) arg]);
-    for (int i = 0; i < 2; i++) {
+    tsm_h_synch_attach(&h, &handle, mine, &node[me]);
+    for (int i = 0; i < client_pick(2, 1); i++) {
         int result = 1;
         tsm_h_synch_apply(&h, &handle, operation, &result);
         assert(result == 2);
         client_scribble(&result);
     }
     client_scribble(tsm_h_synch_detach(&handle));
+}
+
+static void *here(void *arg)
+{
+    apply((intptr_t) arg, 0);
     return NULL;
 }
+
+static void *there(void *arg)
+{
+    apply((intptr_t) arg, 1);
+    return NULL;
+}
+
+static void *(*const bodies[])(void *) = { here, there, here };
 
 int main(void)
 {
     tsm_cc_synch_node_t *nodes[2] = { &node[3], &node[4] };
 
     tsm_h_synch_init(&h, cluster, nodes, 2, 2);
-    client_team(3, (void *(*const[])(void *)) { applies, applies, applies });
-    assert(client_count == 6);
+    client_team(client_pick(3, 2), bodies);
+    assert(client_count == client_pick(6, 2));
     tsm_h_synch_destroy(&h, nodes);
     client_scribble(nodes[0]);
     client_scribble(nodes[1]);

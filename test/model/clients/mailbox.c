@@ -4,7 +4,8 @@
  */
 
 /* Mailbox of two slots: two senders, of which one only tries first, and a receiver. The order of
- * each sender is kept, nothing is lost or doubled, and the receiver owns the memory at the end. */
+ * each sender is kept, nothing is lost or doubled, and the receiver owns the memory at the end.
+ * Enumerated: one slot, one message of each sender. */
 
 #include "client.h"
 #include "mailbox/tsm_mailbox.h"
@@ -27,7 +28,7 @@ static void *sends(void *arg)
     int me = (int) (intptr_t) arg;
     uint64_t message[2];
 
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < client_pick(3, 1); i++) {
         prepare(message, me, i);
         tsm_mailbox_send(&box, message, 2);
     }
@@ -39,7 +40,7 @@ static void *tries(void *arg)
     int me = (int) (intptr_t) arg;
     uint64_t message[2];
 
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < client_pick(3, 1); i++) {
         prepare(message, me, i);
         if (!tsm_mailbox_try_send(&box, message, 2))
             tsm_mailbox_send(&box, message, 2);
@@ -53,7 +54,7 @@ static void *receives(void *arg)
     int next[2] = { 0, 0 };
 
     (void) arg;
-    for (int i = 0; i < 6; i++) {
+    for (int i = 0; i < client_pick(6, 2); i++) {
         if (i % 2 || !tsm_mailbox_try_receive(&box, message, 2))
             tsm_mailbox_receive(&box, message, 2);
         assert(message[0] < 2 && (int) message[1] == next[message[0]]++);
@@ -66,9 +67,11 @@ static void *receives(void *arg)
     return NULL;
 }
 
+static void *(*const bodies[])(void *) = { sends, tries, receives };
+
 int main(void)
 {
-    tsm_mailbox_init(&box, slot, 2);
-    client_team(3, (void *(*const[])(void *)) { sends, tries, receives });
+    tsm_mailbox_init(&box, slot, (uint32_t) client_pick(2, 1));
+    client_team(3, bodies);
     return 0;
 }

@@ -52,10 +52,12 @@ static void *serves(void *arg)
     return NULL;
 }
 
+static void *(*const bodies[])(void *) = { calls, calls, serves, serves };
+
 int main(void)
 {
     tsm_mp_server_init(&server, slot, 4, client, 1);
-    client_team(4, (void *(*const[])(void *)) { calls, calls, serves, serves });
+    client_team(4, bodies);
     assert(client_count == 2);
     return 0;
 }

@@ -9,6 +9,8 @@
 #include "client.h"
 #include "combine/tsm_shm_server.h"
 
+CLIENT_SYMMETRIC;
+
 static tsm_shm_server_t server;
 static tsm_shm_client_t client[2];
 static TSM_ATOMIC(int) over;
@@ -27,7 +29,7 @@ static void *calls(void *arg)
     for (int data = 1; data < 3; data++)
         assert(tsm_shm_server_call(&server, me, operation, &data) == (uint64_t) data + 1);
     tsm_shm_server_unregister(&server, me);
-    if (tsm_fetch_add(&over, 1, TSM_RELAXED) == 1)
+    if (tsm_fetch_add(&over, 1, TSM_RELAXED) == client_pick(1, 0))
         tsm_shm_server_stop(&server);
     return NULL;
 }
@@ -40,10 +42,12 @@ static void *serves(void *arg)
     return NULL;
 }
 
+static void *(*const bodies[])(void *) = { calls, serves, calls };
+
 int main(void)
 {
     tsm_shm_server_init(&server, client, 2, 0, 1);
-    client_team(3, (void *(*const[])(void *)) { calls, calls, serves });
-    assert(client_count == 4);
+    client_team(client_pick(3, 2), bodies);
+    assert(client_count == client_pick(4, 2));
     return 0;
 }

@@ -61,9 +61,11 @@ static void *consumes(void *arg)
     return NULL;
 }
 
+static void *(*const bodies[])(void *) = { produces, produces, consumes };
+
 int main(void)
 {
     tsm_swp_init(&queue);
-    client_team(3, (void *(*const[])(void *)) { produces, produces, consumes });
+    client_team(3, bodies);
     return 0;
 }

@@ -42,11 +42,13 @@ static void *closes(void *arg)
     return NULL;
 }
 
+static void *(*const bodies[])(void *) = { produces, consumes, closes };
+
 int main(void)
 {
     tsm_swp_init(&queue);
     tsm_swp_push(&queue, &early);
-    client_team(3, (void *(*const[])(void *)) { produces, consumes, closes });
+    client_team(3, bodies);
     assert(!(missed && found_empty));
     return 0;
 }

@@ -37,10 +37,12 @@ static void *consumes(void *arg)
     return NULL;
 }
 
+static void *(*const bodies[])(void *) = { produces, consumes };
+
 int main(void)
 {
     tsm_swp_init(&queue);
-    client_team(2, (void *(*const[])(void *)) { produces, consumes });
+    client_team(2, bodies);
     assert(!missed || drained);
     return 0;
 }

@@ -79,12 +79,14 @@ static void *does_both(void *arg)
     return NULL;
 }
 
+static void *(*const bodies[])(void *) = { produces, consumes, does_both };
+
 int main(void)
 {
     int rc = tsm_wfq_init(&queue, 3, 8);
 
     assert(rc == 0);
-    client_team(3, (void *(*const[])(void *)) { produces, consumes, does_both });
+    client_team(3, bodies);
     for (int i = 0; i < 3; i++)
         assert(item[0][i] == 2);
     assert(item[1][0] == 2 && item[1][1] == 2);

@@ -35,6 +35,8 @@ static void *comes(void *arg)
     return NULL;
 }
 
+static void *(*const bodies[])(void *) = { leaves, comes };
+
 int main(void)
 {
     int rc = tsm_wfq_init(&queue, 2, 2);
@@ -42,7 +44,7 @@ int main(void)
     assert(rc == 0);
     held[0] = tsm_wfq_attach(&queue);
     held[1] = tsm_wfq_attach(&queue);
-    client_team(2, (void *(*const[])(void *)) { leaves, comes });
+    client_team(2, bodies);
     assert(!(missed && got_none));
     tsm_wfq_detach(held[1]);
     tsm_wfq_destroy(&queue);

@@ -56,6 +56,8 @@ static int count(const int *p)
     return n;
 }
 
+static void *(*const bodies[])(void *) = { visits, visits, asks };
+
 int main(void)
 {
     int rc = tsm_wfq_init(&queue, 3, 16);
@@ -66,7 +68,7 @@ int main(void)
         visitor[i] = tsm_wfq_attach(&queue);
         tsm_wfq_begin_(&queue, visitor[i], &visitor[i]->head);
     }
-    client_team(3, (void *(*const[])(void *)) { visits, visits, asks });
+    client_team(3, bodies);
     for (int i = 0; i < CELLS; i++)
         assert(seen[0][i] == seen[1][i]);
     for (int i = 0; i < ITEMS; i++)

@@ -35,6 +35,8 @@ static void *asks(void *arg)
     return NULL;
 }
 
+static void *(*const bodies[])(void *) = { helps, helps, helps, asks };
+
 int main(void)
 {
     int rc = tsm_wfq_init(&queue, HELPERS + 2, 4);
@@ -53,7 +55,7 @@ int main(void)
     }
     tsm_store(&asker->deq_state, 2 << 2 | TSM_WFQ_PENDING, TSM_SEQ_CST);
     tsm_wfq_hunt_(&queue, slow, slow, 1, slow->head.seg);
-    client_team(HELPERS + 1, (void *(*const[])(void *)) { helps, helps, helps, asks });
+    client_team(HELPERS + 1, bodies);
     for (int i = 0; i < HELPERS; i++) {
         tsm_wfq_end_(helper[i]);
         tsm_wfq_detach(helper[i]);

@@ -45,6 +45,8 @@ static void *begins(void *arg)
     return NULL;
 }
 
+static void *(*const bodies[])(void *) = { moves, begins };
+
 int main(void)
 {
     int rc = tsm_wfq_init(&queue, 2, 8);
@@ -52,7 +54,7 @@ int main(void)
     assert(rc == 0);
     mover = tsm_wfq_attach(&queue);
     move(2);
-    client_team(2, (void *(*const[])(void *)) { moves, begins });
+    client_team(2, bodies);
     tsm_wfq_detach(mover);
     tsm_wfq_destroy(&queue);
     return 0;

@@ -44,6 +44,8 @@ static void *cleans(void *arg)
     return NULL;
 }
 
+static void *(*const bodies[])(void *) = { helps, asks, cleans };
+
 int main(void)
 {
     int rc = tsm_wfq_init(&queue, HANDLES, 4);
@@ -61,7 +63,7 @@ int main(void)
     assert(got == &item[0]);
     tsm_wfq_begin_(&queue, helper, &helper->head);
     helper->deq_peer = HANDLES - 1;
-    client_team(3, (void *(*const[])(void *)) { helps, asks, cleans });
+    client_team(3, bodies);
     for (int i = 0; i < HANDLES; i++)
         tsm_wfq_detach(handle[i]);
     tsm_wfq_destroy(&queue);

@@ -30,12 +30,14 @@ static void *comes_and_goes(void *arg)
     return NULL;
 }
 
+static void *(*const bodies[])(void *) = { comes_and_goes, comes_and_goes, comes_and_goes };
+
 int main(void)
 {
     int rc = tsm_wfq_init(&narrow, 1, 2) || tsm_wfq_init(&wide, 3, 2);
 
     assert(rc == 0);
-    client_team(3, (void *(*const[])(void *)) { comes_and_goes, comes_and_goes, comes_and_goes });
+    client_team(3, bodies);
     assert(client_count == 6);
     tsm_wfq_destroy(&narrow);
     tsm_wfq_destroy(&wide);

@@ -47,6 +47,8 @@ static void put(int *p)
     assert(rc == 0);
 }
 
+static void *(*const bodies[])(void *) = { helps, asks };
+
 int main(void)
 {
     int rc = tsm_wfq_init(&queue, 2, 16);
@@ -65,7 +67,7 @@ int main(void)
     assert(got == &item[0]);
     tsm_wfq_begin_(&queue, helper, &helper->head);
     helper->deq_peer = 1;
-    client_team(2, (void *(*const[])(void *)) { helps, asks });
+    client_team(2, bodies);
     tsm_wfq_detach(asker);
     tsm_wfq_detach(helper);
     tsm_wfq_destroy(&queue);

@@ -41,6 +41,8 @@ static void *asks(void *arg)
     return NULL;
 }
 
+static void *(*const bodies[])(void *) = { helps, helps, helps, asks };
+
 int main(void)
 {
     int rc = tsm_wfq_init(&queue, HELPERS + 1, 2);
@@ -53,7 +55,7 @@ int main(void)
         helper[i]->deq_peer = 0;
         tsm_wfq_begin_(&queue, helper[i], &helper[i]->head);
     }
-    client_team(HELPERS + 1, (void *(*const[])(void *)) { helps, helps, helps, asks });
+    client_team(HELPERS + 1, bodies);
     assert(tsm_load(&tsm_wfq_cell_(&helper[0]->head, 2)->item, TSM_RELAXED) == NULL);
     for (int i = 0; i < HELPERS; i++) {
         tsm_wfq_end_(helper[i]);

@@ -29,12 +29,14 @@ static void *pairs(void *arg)
     return NULL;
 }
 
+static void *(*const bodies[])(void *) = { pairs, pairs };
+
 int main(void)
 {
     int rc = tsm_wfq_init(&queue, 2, 8);
 
     assert(rc == 0);
-    client_team(2, (void *(*const[])(void *)) { pairs, pairs });
+    client_team(2, bodies);
     for (int i = 0; i < 4; i++)
         assert(item[i] == 2);
     tsm_wfq_destroy(&queue);

@@ -31,6 +31,8 @@ static void *visits(void *arg)
     return NULL;
 }
 
+static void *(*const bodies[])(void *) = { produces, visits };
+
 int main(void)
 {
     int rc = tsm_wfq_init(&queue, 2, 4);
@@ -40,7 +42,7 @@ int main(void)
     visitor = tsm_wfq_attach(&queue);
     tsm_wfq_begin_(&queue, visitor, &visitor->head);
     tsm_fetch_add(&queue.head, 1, TSM_SEQ_CST);
-    client_team(2, (void *(*const[])(void *)) { produces, visits });
+    client_team(2, bodies);
     tsm_wfq_end_(visitor);
     tsm_wfq_detach(visitor);
     tsm_wfq_detach(producer);

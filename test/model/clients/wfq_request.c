@@ -39,12 +39,14 @@ static void *takes(void *arg)
     return NULL;
 }
 
+static void *(*const bodies[])(void *) = { asks, takes, takes };
+
 int main(void)
 {
     int rc = tsm_wfq_init(&queue, 3, 16);
 
     assert(rc == 0);
-    client_team(3, (void *(*const[])(void *)) { asks, takes, takes });
+    client_team(3, bodies);
     for (int i = 0; i < ITEMS; i++)
         assert(item[i] == 2);
     tsm_wfq_destroy(&queue);

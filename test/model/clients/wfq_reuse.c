@@ -37,12 +37,14 @@ static void *consumes(void *arg)
     return NULL;
 }
 
+static void *(*const bodies[])(void *) = { produces, consumes, consumes };
+
 int main(void)
 {
     int rc = tsm_wfq_init(&queue, 3, 3);
 
     assert(rc == 0);
-    client_team(3, (void *(*const[])(void *)) { produces, consumes, consumes });
+    client_team(3, bodies);
     for (int i = 0; i < ITEMS; i++)
         assert(item[i] == 2);
     tsm_wfq_destroy(&queue);

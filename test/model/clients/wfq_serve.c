@@ -36,6 +36,8 @@ static void *asks(void *arg)
     return NULL;
 }
 
+static void *(*const bodies[])(void *) = { serves, asks };
+
 int main(void)
 {
     int rc = tsm_wfq_init(&queue, 2, 4);
@@ -51,7 +53,7 @@ int main(void)
     cell = tsm_wfq_cell_(&visitor->head, 1);
     tsm_wfq_spoil_(&queue, cell);
     tsm_wfq_offer_(&queue, visitor, cell, 1);
-    client_team(2, (void *(*const[])(void *)) { serves, asks });
+    client_team(2, bodies);
     assert(tsm_load(&cell->item, TSM_RELAXED) == (void *) &item[0]);
     tsm_wfq_end_(visitor);
     tsm_wfq_end_(asker);

@@ -54,13 +54,15 @@ static void *consumes(void *arg)
     return NULL;
 }
 
+static void *(*const bodies[])(void *) = { produces, produces, consumes, consumes };
+
 int main(void)
 {
     int rc = tsm_wfq_init(&queue, 4, 16);
 
     assert(rc == 0);
     tsm_store(&queue.tail, 1, TSM_RELAXED);
-    client_team(4, (void *(*const[])(void *)) { produces, produces, consumes, consumes });
+    client_team(4, bodies);
     for (int i = 0; i < 2 * EACH; i++)
         assert(item[i] == 2);
     tsm_wfq_destroy(&queue);

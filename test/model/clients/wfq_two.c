@@ -47,11 +47,13 @@ static void begin(int q, int used)
     tsm_wfq_detach(handle);
 }
 
+static void *(*const bodies[])(void *) = { crosses, crosses };
+
 int main(void)
 {
     begin(0, 0);
     begin(1, 1);
-    client_team(2, (void *(*const[])(void *)) { crosses, crosses });
+    client_team(2, bodies);
     assert(got[0] != NULL || got[1] != NULL);
     tsm_wfq_destroy(&queue[0]);
     tsm_wfq_destroy(&queue[1]);

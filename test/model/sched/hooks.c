@@ -26,9 +26,19 @@
 #define CALLER __builtin_return_address(0)
 #define MUTEXES 16
 
+/* What a thread learns other than by reading memory. */
+static uint64_t seen(uint64_t what)
+{
+    model->self->history = model_mix(model->self->history, what);
+    model->self->changed = 1;
+    return what;
+}
+
+
 typedef struct mutex {
     const void *address;
     const thread_t *owner;
+    uint64_t history;           /* of the thread that released it last */
     view_t released;
 } mutex_t;
 
@@ -221,7 +231,9 @@ int __wrap_pthread_create(pthread_t *id, const pthread_attr_t *attr, void *(*bod
                           void *arg)
 {
     (void) attr;
-    model_step();
+    if (!model->enumerating)    /* nothing that is created waits for what its creator does next */
+        model_step();
+    seen(1);
     *id = (pthread_t) model_index(model_spawn(body, arg));
     model->self->now.clock[model_index(model->self)]++;
     return 0;
@@ -231,9 +243,11 @@ int __wrap_pthread_join(pthread_t id, void **result)
 {
     thread_t *t = &model->thread[id];
 
-    model_step();
+    if (!model->enumerating)
+        model_step();
     while (t->state != THREAD_DONE)
         model_block(t, "joins");
+    seen(t->history);
     view_join(&model->self->now, &t->now);
     if (result)
         *result = t->result;
@@ -268,7 +282,7 @@ int __wrap_sched_getaffinity(pid_t pid, size_t size, cpu_set_t *set)
 /* A thread may find itself on another processor each time it looks. */
 int __wrap_sched_getcpu(void)
 {
-    return (int) model_random(4);
+    return (int) seen(model_choice(4));
 }
 
 /* ---- errno and time ---- */
@@ -285,7 +299,10 @@ int *__wrap___errno_location(void)
 int __wrap_clock_gettime(clockid_t clock, struct timespec *now)
 {
     (void) clock;
-    model->nanoseconds += model_random(1000) * model_random(1000);
+    if (model->enumerating)
+        model->nanoseconds += seen(model_choice(2)) ? 1000000 : 1;
+    else
+        model->nanoseconds += model_random(1000) * model_random(1000);
     now->tv_sec = (time_t) (model->nanoseconds / 1000000000);
     now->tv_nsec = (long) (model->nanoseconds % 1000000000);
     return 0;
@@ -295,6 +312,14 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *now)
 
 long __wrap_syscall(long number, ...);
 
+/* The kernel may do that; enumerating, once in a run. */
+static int wakes_for_no_reason(void)
+{
+    if (!model->enumerating)
+        return model_odds(1);
+    return model->spurious == 0 && seen(model_choice(2)) && ++model->spurious;
+}
+
 static long futex_wait(const void *p, uint32_t value)
 {
     model_step();
@@ -302,7 +327,7 @@ static long futex_wait(const void *p, uint32_t value)
         model->self->error = EAGAIN;
         return -1;
     }
-    if (model_odds(1)) {        /* the kernel may wake for no reason */
+    if (wakes_for_no_reason()) {
         model->self->error = EINTR;
         return -1;
     }
@@ -317,7 +342,7 @@ static long futex_wake(const void *p, int most)
     model_step();
     memory_futex_publish(p);
     model_event("wake", p, (uint64_t) most, 0, CALLER);
-    return model_unblock(p, most);
+    return (long) seen((uint64_t) model_unblock(p, most));
 }
 
 long __wrap_syscall(long number, ...)
@@ -366,6 +391,7 @@ static mutex_t *mutex_at(const void *address)
 static void mutex_take(mutex_t *m)
 {
     m->owner = model->self;
+    seen(m->history);
     view_join(&model->self->now, &m->released);
 }
 
@@ -402,6 +428,7 @@ int __wrap_pthread_mutex_trylock(pthread_mutex_t *mutex)
     mutex_t *m = mutex_at(mutex);
 
     model_step();
+    seen(m->owner != NULL);
     if (m->owner)
         return EBUSY;
     mutex_take(m);
@@ -416,6 +443,9 @@ int __wrap_pthread_mutex_unlock(pthread_mutex_t *mutex)
     if (m->owner != model->self)
         model_fail("assert", "mutex unlocked by a thread that does not hold it");
     m->owner = NULL;
+    seen(0);
+    m->history = model->self->history;
+    model_wrote();
     view_join(&m->released, &model->self->now);
     model->self->now.clock[model_index(model->self)]++;
     model_unblock(m, MODEL_THREADS);
@@ -438,6 +468,7 @@ void *__wrap_malloc(size_t size)
     char *p = model_alloc(size + HEADER, HEADER);
 
     memcpy(p, &size, sizeof(size));
+    seen((uintptr_t) p);
     return p + HEADER;
 }
 

@@ -4,9 +4,10 @@
  */
 
 /* Tests of the checker itself: small programs of which it is known what C11 allows. -DTEST_name
- * selects one; its last assertion says what must not be. The Makefile knows which of them C11
- * forbids, so that the checker must be silent, and which it allows, so that the checker must find
- * them. */
+ * selects one. At random seeds its last assertion, MUST, says what must not be: the Makefile knows
+ * which of them C11 forbids, so that the checker must be silent, and which it allows, so that the
+ * checker must find them. The enumeration compares the set of outcomes: each of those in ALLOWED
+ * must be reached, and no other. */
 
 #include "client.h"
 #include "tsm_atomic.h"
@@ -16,6 +17,10 @@
 /* not every test needs all */
 static TSM_ATOMIC(int) x __attribute__((unused)), y __attribute__((unused));
 static int a, b, c, d, plain;
+
+#ifdef TSM_MODEL
+int model_outcome;
+#endif
 
 #define THREAD(name_) static void *name_(void *arg)
 
@@ -46,6 +51,12 @@ THREAD(second)
 }
 #define BODIES first, second
 #define MUST !(a == 1 && b == 0)
+#define OUTCOME 10 * a + b
+#ifdef TEST_mp_acqrel
+#define ALLOWED "0 1 11"
+#else
+#define ALLOWED "0 1 10 11"
+#endif
 
 #elif defined(TEST_mp_plain)
 /* message passing of plain data without an order: a race */
@@ -89,6 +100,12 @@ THREAD(second)
 }
 #define BODIES first, second
 #define MUST !(a == 0 && b == 0)
+#define OUTCOME 10 * a + b
+#ifdef TEST_sb_sc
+#define ALLOWED "1 10 11"
+#else
+#define ALLOWED "0 1 10 11"
+#endif
 
 #elif defined(TEST_iriw_acqrel) || defined(TEST_iriw_sc)
 /* independent reads of independent writes */
@@ -126,6 +143,13 @@ THREAD(fourth)
 }
 #define BODIES first, second, third, fourth
 #define MUST !(a == 1 && b == 0 && c == 1 && d == 0)
+#define OUTCOME 1000 * a + 100 * b + 10 * c + d
+#define ALL_BUT_ONE "0 1 10 11 100 101 110 111 1000 1001 1011 1100 1101 1110 1111"
+#ifdef TEST_iriw_sc
+#define ALLOWED ALL_BUT_ONE
+#else
+#define ALLOWED ALL_BUT_ONE " 1010"
+#endif
 
 #elif defined(TEST_early_relaxed) || defined(TEST_early_unreleased) || defined(TEST_early_acquire)
 /* a seq_cst load may come before an earlier load, unless that acquires what was released */
@@ -163,6 +187,12 @@ THREAD(third)
 }
 #define BODIES first, second, third
 #define MUST !(a == 0 && b == 1 && c == 0)
+#define OUTCOME 100 * a + 10 * b + c
+#ifdef TEST_early_acquire
+#define ALLOWED "0 1 11 100 101 110 111"
+#else
+#define ALLOWED "0 1 10 11 100 101 110 111"
+#endif
 
 #elif defined(TEST_2w_release) || defined(TEST_2w_sc)
 /* two writes to each of two locations: can both first ones be the last in their order? */
@@ -186,6 +216,12 @@ THREAD(second)
 }
 #define BODIES first, second
 #define MUST !(tsm_load(&x, TSM_RELAXED) == 1 && tsm_load(&y, TSM_RELAXED) == 1)
+#define OUTCOME 10 * tsm_load(&x, TSM_RELAXED) + tsm_load(&y, TSM_RELAXED)
+#ifdef TEST_2w_sc
+#define ALLOWED "12 21 22"
+#else
+#define ALLOWED "11 12 21 22"
+#endif
 
 #elif defined(TEST_coherence)
 /* one thread never sees a location go back, and a write comes behind what was seen before */
@@ -206,6 +242,8 @@ THREAD(second)
 }
 #define BODIES first, second
 #define MUST a <= b && (b != 2 || tsm_load(&x, TSM_RELAXED) == 3)
+#define OUTCOME 100 * a + 10 * b + tsm_load(&x, TSM_RELAXED)
+#define ALLOWED "2 12 23 112 123 223"
 
 #elif defined(TEST_release_sequence) || defined(TEST_release_broken)
 /* a read-modify-write carries on a release sequence, a store of another thread does not */
@@ -236,6 +274,12 @@ THREAD(third)
 }
 #define BODIES first, second, third
 #define MUST !(a == 2 && b == 0)
+#define OUTCOME 10 * a + b
+#ifdef TEST_release_broken
+#define ALLOWED "0 1 11 20 21"
+#else
+#define ALLOWED "0 1 11 21"
+#endif
 
 #elif defined(TEST_rmw)
 /* read-modify-writes lose nothing, in whatever order */
@@ -255,6 +299,8 @@ THREAD(second)
 }
 #define BODIES first, second, second
 #define MUST tsm_load(&x, TSM_RELAXED) == 4
+#define OUTCOME tsm_load(&x, TSM_RELAXED)
+#define ALLOWED "4"
 
 #elif defined(TEST_mutex)
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -272,6 +318,8 @@ THREAD(first)
 }
 #define BODIES first, first, first
 #define MUST plain == 3
+#define OUTCOME plain
+#define ALLOWED "3"
 
 #elif defined(TEST_use_after_free)
 static TSM_ATOMIC(TSM_ATOMIC(int) *) shared;
@@ -336,12 +384,22 @@ THREAD(first)
 #error "no such test"
 #endif
 
+#if defined(TSM_MODEL) && defined(ALLOWED)
+const char *const model_outcomes = ALLOWED;
+#endif
+
 int main(void)
 {
     void *(*const body[])(void *) = { BODIES };
 
     a = b = c = d = plain = 0;
     client_team((int) (sizeof(body) / sizeof(body[0])), body);
+#ifdef ALLOWED
+    if (model_enumerates) {
+        model_outcome = OUTCOME;
+        return 0;
+    }
+#endif
     assert(MUST);
     return 0;
 }

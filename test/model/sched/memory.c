@@ -17,6 +17,7 @@
 
 typedef struct message {
     uint64_t value;
+    uint64_t hash;              /* of its value and of its writer's history */
     stamp_t stamp;
     int rmw;                    /* a read-modify-write of the message just before this one */
     int known;                  /* entries of view that are set; 0: carries no view at all */
@@ -28,6 +29,7 @@ typedef struct location {
     unsigned size;
     int plain;                  /* overwritten by plain stores since the last atomic access */
     int count;
+    uint64_t hash;              /* of its messages, as part of memory_t.hash */
     message_t *msg[MODEL_HISTORY];      /* in modification order */
 } location_t;
 
@@ -68,6 +70,8 @@ typedef struct slot {
 typedef struct memory {
     uint32_t run;
     int locations, cells, messages;
+    uint64_t hash;              /* sum over the locations */
+    uint64_t ordered_hash;      /* of ordered, fence and futex; 0: not known */
     view_t ordered;             /* newest message that a seq_cst access of the location has met */
     view_t fence;               /* what the last seq_cst fence has seen */
     view_t futex;               /* `at` only: what FUTEX_WAIT cannot miss */
@@ -94,6 +98,7 @@ void memory_reset(void)
 
     m->run++;
     m->locations = m->cells = m->messages = 0;
+    m->hash = m->ordered_hash = 0;
     memset(&m->ordered, 0, sizeof(m->ordered));
     memset(&m->fence, 0, sizeof(m->fence));
     memset(&m->futex, 0, sizeof(m->futex));
@@ -119,23 +124,75 @@ static int take_slot(slot_t *slot, uintptr_t key, int *count, int most)
 
 /* ---- views ---- */
 
-static void join_known(view_t *into, const view_t *from, int known)
+static int raise_stamps(stamp_t *into, const stamp_t *from, int n)
 {
-    for (int i = 0; i < known; i++) {
-        if (from->at[i] > into->at[i])
-            into->at[i] = from->at[i];
-        if (from->early[i] > into->early[i])
-            into->early[i] = from->early[i];
+    int changed = 0;
+
+    for (int i = 0; i < n; i++) {
+        if (from[i] > into[i]) {
+            into[i] = from[i];
+            changed = 1;
+        }
     }
-    for (int i = 0; i < MODEL_THREADS; i++) {
-        if (from->clock[i] > into->clock[i])
-            into->clock[i] = from->clock[i];
-    }
+    return changed;
+}
+
+/* Returns whether that changed anything. */
+static int join_known(view_t *into, const view_t *from, int known)
+{
+    return raise_stamps(into->at, from->at, known) | raise_stamps(into->early, from->early, known) |
+        raise_stamps(into->clock, from->clock, MODEL_THREADS);
 }
 
 void view_join(view_t *into, const view_t *from)
 {
     join_known(into, from, model->memory->locations);
+}
+
+/* ---- histories, for the enumeration ---- */
+
+static void remember(uint64_t what)
+{
+    model->self->history = model_mix(model->self->history, what);
+}
+
+static void rehash(location_t *l)
+{
+    uint64_t hash = l->address;
+
+    for (int i = 0; i < l->count; i++)
+        hash = model_mix(hash, l->msg[i]->hash);
+    model->memory->hash += hash - l->hash;
+    l->hash = hash;
+    model->memory->ordered_hash = 0;
+}
+
+/* The message that a stamp stands for. */
+static uint64_t hash_at(const location_t *l, stamp_t stamp)
+{
+    for (int i = 0; i < l->count; i++) {
+        if (l->msg[i]->stamp >= stamp)
+            return l->msg[i]->hash;
+    }
+    return stamp;
+}
+
+static uint64_t ordered_hash(void)
+{
+    memory_t *m = model->memory;
+
+    for (int i = 0; m->ordered_hash == 0 && i < m->locations; i++) {
+        const location_t *l = &m->location[i];
+        uint64_t hash = model_mix(l->address, hash_at(l, m->ordered.at[i]));
+        hash = model_mix(hash, hash_at(l, m->fence.at[i]));
+        m->ordered_hash += model_mix(hash, hash_at(l, m->futex.at[i]));
+    }
+    return m->ordered_hash;
+}
+
+uint64_t memory_hash(void)
+{
+    return model_mix(model->memory->hash, ordered_hash());
 }
 
 static int acquires(int order)
@@ -241,13 +298,17 @@ static void touch_range(uintptr_t begin, size_t size, enum access kind, int free
 
 void memory_plain(const volatile void *p, size_t size, int write, void *pc)
 {
-    if (model->self)
-        touch_range((uintptr_t) p, size, write ? PLAIN_WRITE : PLAIN_READ, 0, pc);
+    if (!model->self)
+        return;
+    if (write && (size_t) ((const volatile char *) p - model->self->stack) >= MODEL_STACK)
+        model->self->changed = 1;
+    touch_range((uintptr_t) p, size, write ? PLAIN_WRITE : PLAIN_READ, 0, pc);
 }
 
 void memory_free(void *p, size_t size, void *pc)
 {
     touch_range((uintptr_t) p, size, PLAIN_WRITE, 1, pc);
+    remember((uintptr_t) p);
 }
 
 /* ---- locations and messages ---- */
@@ -282,6 +343,8 @@ static void start_history(location_t *l, uint64_t value)
     l->msg[0]->stamp = last + GAP;
     l->msg[0]->rmw = 0;
     l->msg[0]->known = 0;
+    l->msg[0]->hash = model_mix(model_mix(l->address, value), l->msg[0]->stamp);
+    rehash(l);
 }
 
 static location_t *locate(const volatile void *p, unsigned size)
@@ -313,9 +376,12 @@ static int index_of(const location_t *l)
 /* Later loads of this thread cannot take their place in the seq_cst order before this access. */
 static void order_loads(int order)
 {
-    if (order == memory_order_seq_cst)
-        memcpy(model->self->now.early, model->memory->ordered.at,
-               sizeof(stamp_t) * (size_t) model->memory->locations);
+    if (order != memory_order_seq_cst)
+        return;
+    model->self->changed |= raise_stamps(model->self->now.early, model->memory->ordered.at,
+                                         model->memory->locations);
+    if (model->enumerating)
+        remember(ordered_hash());
 }
 
 /* The oldest message that the thread may still read with this order; load: and does not write. */
@@ -341,15 +407,82 @@ static int has_room(const location_t *l, int i)
         (!l->msg[i + 1]->rmw && l->msg[i + 1]->stamp - l->msg[i]->stamp > 1);
 }
 
+/* Enumerating: a write is seen some time. A loop that goes on doing something meets the same old
+ * message in one of its rounds only. */
+static int is_too_old(const location_t *l, int i)
+{
+    const thread_t *self = model->self;
+    int at = index_of(l);
+
+    return i < l->count - 1 && self->old[at].stamp == l->msg[i]->stamp &&
+        self->old[at].round != self->round;
+}
+
+static void note_old(const location_t *l, int i)
+{
+    thread_t *self = model->self;
+    int at = index_of(l);
+
+    if (i == l->count - 1)
+        return;
+    model->stats.stale++;
+    self->stale = 1;
+    self->old[at].stamp = l->msg[i]->stamp;
+    self->old[at].round = self->round;
+}
+
+/* One of the messages that a load of this order may read. */
+static int enumerate_readable(const location_t *l, int order)
+{
+    int places[MODEL_HISTORY], n = 0;
+
+    for (int i = l->count - 1; i >= oldest(l, order, 1); i--) {
+        if (!is_too_old(l, i))
+            places[n++] = i;
+    }
+    int i = places[enumerate_choice((uint32_t) n)];
+    note_old(l, i);
+    return i;
+}
+
 static int pick_readable(const location_t *l, int order)
 {
-    int least = oldest(l, order, 1), newest = l->count - 1;
+    int least = oldest(l, order, 1), newest = l->count - 1, i;
 
+    if (model->enumerating)
+        return enumerate_readable(l, order);
     if (least == newest || !model_odds(model->stale_odds))
         return newest;
-
-    int i = least + (int) model_random((uint32_t) (newest - least + 1));
+    i = least + (int) model_random((uint32_t) (newest - least + 1));
     model->stats.stale += i < newest;
+    return i;
+}
+
+static int enumerate_place(const location_t *l, int least)
+{
+    int places[MODEL_HISTORY], n = 0;
+
+    for (int i = l->count - 1; i >= least; i--) {
+        if (has_room(l, i))
+            places[n++] = i;
+    }
+    int i = places[enumerate_choice((uint32_t) n)];
+    model->stats.inserted += i < l->count - 1;
+    return i;
+}
+
+/* What a compare-and-swap reads: whatever its failure order allows, but what it then replaces must
+ * be followed by nothing that it has seen or may not tear off. */
+static int enumerate_cas(const location_t *l, uint64_t expected, int order, int failed)
+{
+    int places[MODEL_HISTORY], n = 0, first = oldest(l, order, 0);
+
+    for (int i = l->count - 1; i >= oldest(l, failed, 1); i--) {
+        if ((l->msg[i]->value != expected || (i >= first && has_room(l, i))) && !is_too_old(l, i))
+            places[n++] = i;
+    }
+    int i = places[enumerate_choice((uint32_t) n)];
+    note_old(l, i);
     return i;
 }
 
@@ -358,6 +491,8 @@ static int pick_place(const location_t *l, int order)
 {
     int least = oldest(l, order, 0), newest = l->count - 1;
 
+    if (model->enumerating)
+        return enumerate_place(l, least);
     if (least == newest || !model_odds(model->insert_odds))
         return newest;
 
@@ -409,19 +544,24 @@ static void meet(const location_t *l, const message_t *msg, int order)
 {
     int i = index_of(l);
 
-    if (msg->stamp > model->self->now.at[i])
+    if (msg->stamp > model->self->now.at[i]) {
         model->self->now.at[i] = msg->stamp;
-    if (order == memory_order_seq_cst && msg->stamp > model->memory->ordered.at[i])
+        model->self->changed = 1;
+    }
+    if (order == memory_order_seq_cst && msg->stamp > model->memory->ordered.at[i]) {
         model->memory->ordered.at[i] = msg->stamp;
+        model->memory->ordered_hash = 0;
+    }
 }
 
 static void read_message(const location_t *l, const message_t *msg, int order)
 {
     meet(l, msg, order);
+    remember(msg->hash);
     order_loads(order);
     if (msg->known)
-        join_known(acquires(order) ? &model->self->now : &model->self->pending, &msg->view,
-                   msg->known);
+        model->self->changed |= join_known(acquires(order) ? &model->self->now :
+                                           &model->self->pending, &msg->view, msg->known);
 }
 
 /* Write behind message number i; rmw: having read it, and so in its release sequence. */
@@ -432,6 +572,10 @@ static void write_message(location_t *l, int i, uint64_t value, int order, int r
     message_t *msg = insert(l, i);
 
     msg->value = value;
+    msg->hash = model_mix(model_mix(self->history, l->address), value);
+    self->history = model_mix(msg->hash, 1);
+    rehash(l);
+    model_wrote();
     msg->rmw = rmw;
     meet(l, msg, order);
     if (releases(order))
@@ -496,7 +640,8 @@ uint64_t memory_cas(volatile void *p, unsigned size, uint64_t expected, uint64_t
     model_step();
 
     location_t *l = locate(p, size);
-    int i = pick_readable(l, failed);
+    int i = model->enumerating ? enumerate_cas(l, expected, order, failed) :
+        pick_readable(l, failed);
     if (l->msg[i]->value == expected && (i < oldest(l, order, 0) || !has_room(l, i)))
         i = l->count - 1;
     uint64_t old = l->msg[i]->value;
@@ -520,6 +665,11 @@ static void seq_cst_fence(thread_t *self)
     view_join(&m->ordered, &self->now);
     memset(m->fence.clock, 0, sizeof(m->fence.clock));
     memset(m->ordered.clock, 0, sizeof(m->ordered.clock));
+    m->ordered_hash = 0;
+    model->writes++;
+    self->changed = 1;
+    if (model->enumerating)
+        self->history = model_mix(self->history, ordered_hash());
 }
 
 void memory_fence(int order)
@@ -536,6 +686,8 @@ void memory_fence(int order)
         view_join(&self->fenced, &self->now);
         next_epoch();
     }
+    remember((uint64_t) order);
+    self->changed = 1;
 }
 
 /* ---- what the kernel reads ---- */
@@ -548,6 +700,7 @@ uint64_t memory_futex_read(const void *p)
     while (l->msg[i]->stamp < model->memory->futex.at[index_of(l)])
         i++;
     meet(l, l->msg[i], memory_order_relaxed);
+    remember(l->msg[i]->hash);
     return l->msg[i]->value;
 }
 
@@ -560,4 +713,5 @@ void memory_futex_publish(const void *p)
     stamp_t seen = model->self->now.at[slot->index];
     if (seen > model->memory->futex.at[slot->index])
         model->memory->futex.at[slot->index] = seen;
+    model->memory->ordered_hash = 0;
 }

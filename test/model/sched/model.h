@@ -4,8 +4,9 @@
  */
 
 /*
- * What:   a checker for small C11 programs: runs a client again and again, one thread at a time,
- *         each run with a schedule and with stale reads that follow from a seed.
+ * What:   a checker for small C11 programs. It runs a client again and again, one thread at a time,
+ *         and chooses which thread runs next and which write each read sees. The choices follow
+ *         from a seed, or are enumerated: every schedule with a few preemptions, every write.
  * How:    the client is compiled with -fsanitize=thread but linked with this runtime in place of
  *         the sanitizer's, so that the compiler hands over every atomic access with its order and
  *         every plain access (hooks.c). libc calls that block, yield or allocate are wrapped by the
@@ -27,14 +28,18 @@
  *         is found in this way, too.
  * Limits: no thread-local variables in the client (the Makefile checks), since all its threads run
  *         on one; atomic objects of up to 8 bytes.
- * Search: each seed picks one of two schedulers, random walk or PCT (Burckhardt and others, "A
- *         Randomized Scheduler with Probabilistic Guarantees of Finding Bugs", ASPLOS 2010), and
- *         how often reads are stale. It samples: silence is evidence, not proof.
+ * Search: random (-n): each seed picks one of two schedulers, random walk or PCT (Burckhardt and
+ *         others, "A Randomized Scheduler with Probabilistic Guarantees of Finding Bugs", ASPLOS
+ *         2010), and how often reads are stale. It samples: silence is evidence, not proof.
+ *         Enumerating (-e): depth first over all choices, preemptions bounded (Musuvathi, Qadeer,
+ *         "Iterative Context Bounding", PLDI 2007); see enumerate.c. Silence that ends in
+ *         "enumerated completely" is proof within that bound and within this memory model.
  */
 
 #ifndef MODEL_H_INCLUDED
 #define MODEL_H_INCLUDED
 
+#include <setjmp.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <ucontext.h>
@@ -59,7 +64,9 @@ typedef struct view {
 enum model_state { THREAD_UNUSED, THREAD_RUNNABLE, THREAD_BLOCKED, THREAD_DONE };
 
 typedef struct thread {
-    ucontext_t context;
+    ucontext_t context;         /* where it starts; from then on it goes on at `resume` */
+    jmp_buf resume;
+    int started;
     char *stack;
     void *(*body)(void *);
     void *arg;
@@ -71,6 +78,19 @@ typedef struct thread {
     int burst;
     int priority;
     int error;                  /* errno */
+    uint64_t history;           /* hash of all that it has read and written */
+    uint64_t round_history;     /* the same at its last yield, */
+    uint64_t round_stack;       /* and of its stack then */
+    int changed;                /* since its last yield: wrote, or learned something */
+    int stale;                  /* since its last yield: read a message that is not the newest */
+    long round_writes;          /* model->writes when this round of its loop began */
+    int round;                  /* of its loops, not counting those that repeat themselves */
+    struct {
+        stamp_t stamp;          /* the message that is not the newest which it has read last */
+        int round;              /* when first */
+    } old[MODEL_LOCATIONS];
+    int stuck;                  /* its loop repeats itself until somebody writes */
+    int passed_over[MODEL_THREADS];     /* its yields since the other, runnable, has run */
     view_t now;
     view_t pending;             /* read relaxed; joins `now` at an acquire fence */
     view_t fenced;              /* `now` at the last release fence */
@@ -95,17 +115,24 @@ typedef struct model {
     int insert_odds;            /* of 16: a write is not simply the newest message */
     int change[4];              /* PCT: at these steps the running thread becomes the last */
     int lowest;                 /* PCT: priority for the next thread that becomes the last */
+    int enumerating;
+    int preemptions, preemptions_max;   /* in this run; bound */
+    int spurious;               /* wakes for no reason in this run */
+    long runs;
+    long writes;                /* changes that a thread that waits may be waiting for */
     long steps;
     uint64_t nanoseconds;
     int threads;
     thread_t *self;
     thread_t thread[MODEL_THREADS];
-    ucontext_t driver;
+    jmp_buf driver;
     model_stats_t stats;
     size_t arena_used;
     char *arena;
+    char *data, *bss;           /* the client's, as the linker left them */
     struct memory *memory;      /* memory.c */
     struct blocking *blocking;  /* hooks.c */
+    struct enumeration *enumeration;    /* enumerate.c */
     struct event *events;       /* report.c */
     long event_count;
 } model_t;
@@ -115,15 +142,35 @@ extern model_t *model;
 /* sched.c */
 uint32_t model_random(uint32_t n);              /* 0 .. n-1 */
 int model_odds(int of16);
+uint32_t model_choice(uint32_t n);              /* 0 .. n-1: enumerated, or at random */
 void model_step(void);                          /* before each step that others can see */
-void model_yield(void);
+void model_yield(void);                         /* from a loop that cannot go on by itself */
+void model_wrote(void);                         /* a thread that waits may look again */
+void model_abandon(void) __attribute__((noreturn));     /* end this run */
 void model_block(const void *what, const char *how);
 int model_unblock(const void *what, int most);  /* how many */
 thread_t *model_spawn(void *(*body)(void *), void *arg);
 int model_index(const thread_t *thread);
 void *model_alloc(size_t size, size_t align);
 
+/* enumerate.c */
+void enumerate_create(void);
+int enumerate(long most);                       /* runs the client; the exit status */
+uint32_t enumerate_choice(uint32_t n);
+void enumerate_abandon(void) __attribute__((noreturn));     /* this run has nothing new */
+int enumerate_seen(void);                       /* this state, with as many preemptions left */
+long enumerate_executions(void);
+static inline uint64_t model_mix(uint64_t hash, uint64_t value)
+{
+    hash = (hash ^ value) * 0x9ddfea08eb382d69u;
+    return (hash ^ hash >> 32) * 0x9e3779b97f4a7c15u;
+}
+
+/* sched.c, for enumerate.c */
+void model_run(uint64_t seed);
+
 /* memory.c */
+uint64_t memory_hash(void);                     /* of all that threads can still read */
 void memory_create(void);
 void memory_reset(void);
 void view_join(view_t *into, const view_t *from);

@@ -85,7 +85,8 @@ void model_fail(const char *check, const char *format, ...)
     va_list args;
 
     va_start(args, format);
-    printf("%s: seed %lu: %s: ", model->name, (unsigned long) model->seed, check);
+    printf("%s: %s %lu: %s: ", model->name, model->enumerating ? "execution" : "seed",
+           (unsigned long) model->seed, check);
     vprintf(format, args);
     printf("\n");
     va_end(args);
