@@ -183,14 +183,12 @@ static tsm_dsm_synch_node_t *half_enter(int i, tsm_dsm_synch_op_t op)
 
     node->op = op;
     node->arg = node;
-    tsm_store(&node->next, NULL, TSM_RELAXED);
-    tsm_store(&node->status, TSM_DSM_SYNCH_WAITING, TSM_RELAXED);
-    return tsm_swap(&staged.dsm.tail, node, TSM_ACQ_REL);
+    return tsm_dsm_synch_append_(&staged.dsm, node);
 }
 
 static void enter(int i, tsm_dsm_synch_op_t op)
 {
-    tsm_store(&half_enter(i, op)->next, &staged.node[i], TSM_RELEASE);
+    tsm_dsm_synch_link_(half_enter(i, op), &staged.node[i]);
 }
 
 /* The holder has the object and a queue behind it: empty: which one has no operation. */
@@ -261,7 +259,7 @@ static void test_held_before_link(void **state)
                 enter(i, note_op);
         }
         combine_and_check(1024, held - 1);
-        tsm_store(&pred->next, &staged.node[held], TSM_RELEASE);
+        tsm_dsm_synch_link_(pred, &staged.node[held]);
         /* the one with the duty goes on; nobody is left behind */
         staged.node[held - 1].op(staged.node[held - 1].arg);
         tsm_dsm_synch_combine_(&staged.node[held - 1], 1024);

@@ -335,17 +335,6 @@ static void test_leaving_while_others_wait(void **state)
     }
 }
 
-/* The first half of a call. Returns the phase that its answer will have. */
-static uint64_t ask(tsm_shm_client_t *client, tsm_delegate_fn_t fn, void *arg)
-{
-    uint64_t phase = tsm_load(&client->request, TSM_RELAXED) ^ 1;
-
-    client->fn = fn;
-    client->arg = arg;
-    tsm_store(&client->request, phase, TSM_RELEASE);
-    return phase;
-}
-
 /* By hand: each request is served once, the idle and the half-written ones not at all, and a stop
  * comes after what was asked before. */
 static void test_poll(void **state)
@@ -360,7 +349,7 @@ static void test_poll(void **state)
         for (int i = 0; i < 3; i++)
             client[i] = tsm_shm_server_register(&work.server);
         for (uint64_t turn = 0; turn < 4; turn++) {
-            uint64_t phase = ask(client[0], bump, &zero);
+            uint64_t phase = tsm_shm_server_ask_(client[0], bump, &zero);
             client[1]->fn = bump;
             client[1]->arg = &zero;     /* held before its last step */
             assert_int_equal(phase, (turn + 1) % 2);
@@ -373,8 +362,8 @@ static void test_poll(void **state)
             assert_int_equal(reply, turn << 1 | phase);
             assert_int_equal(work.first, turn + 1);
         }
-        ask(client[1], bump, &zero);
-        ask(client[2], bump, &zero);
+        tsm_shm_server_ask_(client[1], bump, &zero);
+        tsm_shm_server_ask_(client[2], bump, &zero);
         tsm_shm_server_poll(&work.server);
         assert_int_equal(work.first, 6);
         for (int i = 0; i < 3; i++)
@@ -393,7 +382,7 @@ static uint64_t same(void *arg)
 static void serve_one(tsm_delegate_fn_t fn, void *arg)
 {
     tsm_shm_client_t *client = tsm_shm_server_register(&work.server);
-    uint64_t phase = ask(client, fn, arg), reply;
+    uint64_t phase = tsm_shm_server_ask_(client, fn, arg), reply;
 
     tsm_shm_server_poll(&work.server);
     assert_true(tsm_shm_server_answered_(client, phase, &reply));

@@ -58,13 +58,6 @@ static void test_rotation(void **state)
     }
 }
 
-/* The first half of a push, as a producer that is stopped there leaves it. */
-static tsm_swp_node_t *half_push(tsm_swp_t *queue, tsm_swp_node_t *node)
-{
-    tsm_store(&node->next, NULL, TSM_RELAXED);
-    return tsm_swap(&queue->tail, node, TSM_SEQ_CST);
-}
-
 static void stuck(tsm_swp_t *queue, tsm_swp_node_t *newest)
 {
     for (int i = 0; i < 3; i++) {
@@ -84,7 +77,7 @@ static void window(int before, int behind)
     tsm_swp_init(&queue);
     for (int i = 0; i < before; i++)
         tsm_swp_push(&queue, &node[n++]);
-    pred = half_push(&queue, &node[n++]);
+    pred = tsm_swp_enter_(&queue, &node[n++]);
     for (int i = 0; i < behind; i++)
         tsm_swp_push(&queue, &node[n++]);
     /* all but the last of the nodes before can be had */
@@ -92,7 +85,7 @@ static void window(int before, int behind)
         assert_ptr_equal(tsm_swp_pop(&queue), &node[popped]);
     stuck(&queue, &node[n - 1]);
 
-    tsm_store(&pred->next, &node[before], TSM_RELEASE);
+    tsm_swp_link_(pred, &node[before]);
     for (; popped < n; popped++) {
         assert_false(tsm_swp_is_empty(&queue));
         assert_ptr_equal(tsm_swp_pop(&queue), &node[popped]);

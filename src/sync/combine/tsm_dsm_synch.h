@@ -112,19 +112,31 @@ static inline int tsm_dsm_synch_is_free_(tsm_dsm_synch_node_t *node)
     return status == TSM_DSM_SYNCH_IDLE || status == TSM_DSM_SYNCH_DONE;
 }
 
+/* Append node, whose op and arg are set. Returns its predecessor, which must be linked to it, or
+ * NULL: the object was free. */
+static inline tsm_dsm_synch_node_t *tsm_dsm_synch_append_(tsm_dsm_synch_t *dsm,
+                                                          tsm_dsm_synch_node_t *node)
+{
+    tsm_store(&node->next, NULL, TSM_RELAXED);
+    tsm_store(&node->status, TSM_DSM_SYNCH_WAITING, TSM_RELAXED);
+    return tsm_swap(&dsm->tail, node, TSM_ACQ_REL);
+}
+
+static inline void tsm_dsm_synch_link_(tsm_dsm_synch_node_t *pred, tsm_dsm_synch_node_t *node)
+{
+    tsm_store(&pred->next, node, TSM_RELEASE);
+}
+
 /* Append node and wait for an answer: 1 if we are the combiner, 0 if the operation is done. */
 static inline int tsm_dsm_synch_enter_(tsm_dsm_synch_t *dsm, tsm_dsm_synch_node_t *node)
 {
     assert(tsm_dsm_synch_is_free_(node) && "tsm_dsm_synch: the node is in use");
-    tsm_store(&node->next, NULL, TSM_RELAXED);
-    tsm_store(&node->status, TSM_DSM_SYNCH_WAITING, TSM_RELAXED);
-
-    tsm_dsm_synch_node_t *pred = tsm_swap(&dsm->tail, node, TSM_ACQ_REL);
+    tsm_dsm_synch_node_t *pred = tsm_dsm_synch_append_(dsm, node);
     if (pred == NULL) {
         tsm_store(&node->status, TSM_DSM_SYNCH_GRANTED, TSM_RELAXED);
         return 1;
     }
-    tsm_store(&pred->next, node, TSM_RELEASE);
+    tsm_dsm_synch_link_(pred, node);
     tsm_wait_word(&node->status, TSM_DSM_SYNCH_WAITING, TSM_DSM_SYNCH_PARKED, TSM_WAIT_PARK);
     return tsm_load(&node->status, TSM_RELAXED) == TSM_DSM_SYNCH_GRANTED;
 }

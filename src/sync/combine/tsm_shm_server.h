@@ -156,21 +156,29 @@ static inline int tsm_shm_server_answered_(tsm_shm_client_t *client, uint64_t ph
     return (*reply & 1) == phase;
 }
 
+/* The first half of a call: write the request. Returns the phase that its answer will have. */
+static inline uint64_t tsm_shm_server_ask_(tsm_shm_client_t *client, tsm_delegate_fn_t fn, void *arg)
+{
+    uint64_t phase = tsm_load(&client->request, TSM_RELAXED) ^ 1;
+
+    client->fn = fn;
+    client->arg = arg;
+    tsm_store(&client->request, phase, TSM_RELEASE);
+    return phase;
+}
+
 /* Have the server execute fn(arg) and return its result, which has 63 bits. One call of a client at
  * a time, none from the server's thread; blocks until the server has answered. */
 static inline uint64_t tsm_shm_server_call(tsm_shm_server_t *server, tsm_shm_client_t *client,
                                            tsm_delegate_fn_t fn, void *arg)
 {
     const tsm_wait_policy_t policy = { TSM_SHM_SERVER_LOOKS * server->backoff, 0, 0 };
-    uint64_t phase = tsm_load(&client->request, TSM_RELAXED) ^ 1;
-    uint64_t reply;
+    uint64_t phase, reply;
 
     assert(!client->busy && "tsm_shm_server: one call of a client at a time");
     assert(!tsm_role_is_mine(&server->role) && "tsm_shm_server: the server calls itself");
     client->busy = 1;
-    client->fn = fn;
-    client->arg = arg;
-    tsm_store(&client->request, phase, TSM_RELEASE);
+    phase = tsm_shm_server_ask_(client, fn, arg);
     tsm_wait_until_weighted(tsm_shm_server_answered_(client, phase, &reply), server->backoff,
                             policy);
     client->busy = 0;

@@ -144,11 +144,18 @@ static inline void tsm_mailbox_take_(tsm_mailbox_t *box, uint64_t *words, uint32
     tsm_store(&slot->state, tsm_mailbox_state_(box, again, TSM_MAILBOX_EMPTY), TSM_RELEASE);
 }
 
+/* The first half of a send: a ticket. Whoever has it must fill the slot, and hides what is sent
+ * later until then. */
+static inline uint64_t tsm_mailbox_ticket_(tsm_mailbox_t *box)
+{
+    return tsm_fetch_add(&box->tail, 1, TSM_RELAXED);
+}
+
 /* Append a message of n words; receivers must ask for no more than were sent. Any thread; blocks
  * while the mailbox is full; FIFO. */
 static inline void tsm_mailbox_send(tsm_mailbox_t *box, const uint64_t *words, uint32_t n)
 {
-    uint64_t ticket = tsm_fetch_add(&box->tail, 1, TSM_RELAXED);
+    uint64_t ticket = tsm_mailbox_ticket_(box);
     uint32_t weight = 0;
 
     tsm_wait_until_weighted(tsm_mailbox_free_(box, ticket, &weight), weight, TSM_WAIT_POLL);

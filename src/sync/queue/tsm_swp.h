@@ -64,14 +64,25 @@ static inline void tsm_swp_init(tsm_swp_t *queue)
     tsm_store(&queue->tail, &queue->stub, TSM_RELAXED);
 }
 
+/* The first half of a push: the node becomes the tail. Returns the node that must be linked to it;
+ * here the list is cut: pop stops there until tsm_swp_link_. */
+static inline tsm_swp_node_t *tsm_swp_enter_(tsm_swp_t *queue, tsm_swp_node_t *node)
+{
+    tsm_store(&node->next, NULL, TSM_RELAXED);
+    return tsm_swap(&queue->tail, node, TSM_SEQ_CST);
+}
+
+/* The second half. */
+static inline void tsm_swp_link_(tsm_swp_node_t *pred, tsm_swp_node_t *node)
+{
+    tsm_store(&pred->next, node, TSM_RELEASE);
+}
+
 /* Append node, which the caller owns and which must stay until it is popped. Any thread; wait-free;
  * seq_cst (see the pairing above). */
 static inline void tsm_swp_push(tsm_swp_t *queue, tsm_swp_node_t *node)
 {
-    tsm_store(&node->next, NULL, TSM_RELAXED);
-    tsm_swp_node_t *pred = tsm_swap(&queue->tail, node, TSM_SEQ_CST);
-    /* here the list is cut: pop stops at pred until the next line is done */
-    tsm_store(&pred->next, node, TSM_RELEASE);
+    tsm_swp_link_(tsm_swp_enter_(queue, node), node);
 }
 
 /* Take the last node out by making the stub the tail again; 0 if a producer was faster. */
