@@ -100,6 +100,8 @@ static uint64_t state_hash(void)
         const thread_t *t = &model->thread[i];
         int waits = t->stuck && t->round_writes == model->writes;
         hash = model_mix(hash, t->history);
+        /* not part of the history: a message may become old after it was read, and end_round asks */
+        hash = model_mix(hash, (uint64_t) (t->stale << 1 | (t->changed != 0)));
         hash = model_mix(hash, ((uint64_t) t->state << 3 | t->started << 2 | t->yielded << 1 |
                                            waits));
         if (t->state == THREAD_BLOCKED)
@@ -129,8 +131,9 @@ int enumerate_seen(void)
     if (s->hash == hash && s->preemptions <= used) {
         return 1;
     }
-    e->states += s->hash == 0;
-    if (e->states < STATES / 4 * 3)
+    int fits = s->hash != 0 || e->states < STATES / 4 * 3;
+    e->states += fits && s->hash == 0;
+    if (fits)
         *s = (state_t) { .hash = hash, .preemptions = used };
     return 0;
 }

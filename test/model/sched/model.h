@@ -160,9 +160,10 @@ uint32_t enumerate_choice(uint32_t n);
 void enumerate_abandon(void) __attribute__((noreturn));     /* this run has nothing new */
 int enumerate_seen(void);                       /* this state, with as many preemptions left */
 long enumerate_executions(void);
+/* Not symmetric: a thread may well be told its own hash, as by a mutex that it had last. */
 static inline uint64_t model_mix(uint64_t hash, uint64_t value)
 {
-    hash = (hash ^ value) * 0x9ddfea08eb382d69u;
+    hash = hash * 0x9ddfea08eb382d69u + value * 0xc2b2ae3d27d4eb4fu + 0x165667b19e3779f9u;
     return (hash ^ hash >> 32) * 0x9e3779b97f4a7c15u;
 }
 

@@ -307,7 +307,8 @@ static void end_round(thread_t *thread)
         thread->round++;
         thread->history = model_mix(thread->history, (uint64_t) thread->round);
         for (int i = 0; i < model->threads; i++) {
-            if (&model->thread[i] != thread && ready(&model->thread[i], 0))
+            if (&model->thread[i] != thread && ready(&model->thread[i], 0) &&
+                thread->passed_over[i] < 2)
                 thread->passed_over[i]++;
         }
     }
