@@ -3,25 +3,28 @@
 # See COPYRIGHT in top-level directory
 """Compares libraries or models with one benchmark, side by side.
 
-The libraries run in alternation, so that drift of the machine meets all of them alike; what is
-reported is the median of the runs and the ratio to the first library with a bootstrap interval.
+The libraries run in alternation, so that drift of the machine meets all of them alike. linelat runs
+before and after each run, and only runs in the same state of the machine are compared: the table
+has the median of the runs and the ratio to the first library with a bootstrap interval.
 """
 import argparse
 import json
 import os
 import random
+import shlex
 import statistics
 import subprocess
 import sys
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE]
+sys.dont_write_bytecode = True
+from machine import STATES, Machine, tags  # noqa: E402
+from medians import Bad  # noqa: E402
+
 PROGRAMS = ("msgrate", "latency", "isend_instr")
 BENCHES = PROGRAMS[:2]          # those that print JSON lines
-
-
-class Bad(Exception):
-    """Bad input: one line, exit status 2."""
 
 
 class Library:
@@ -77,10 +80,11 @@ def parse():
     p.add_argument("--duration", type=float, default=0.5, help="seconds for each point")
     p.add_argument("--repeats", type=int, default=5)
     p.add_argument("--timeout", type=float, default=60.0, help="seconds for each run")
-    p.add_argument("--results", default="compare.jsonl", help="JSON lines are appended to it")
+    p.add_argument("--results", default="compare.jsonl", help="raw runs are appended to it as JSON lines")
     p.add_argument("--plot", metavar="FILE.png", help="draw threads against the result")
     p.add_argument("--seed", type=int, default=1, help="of the bootstrap")
     a = p.parse_args()
+    a.command = shlex.join(["bench/compare.py"] + sys.argv[1:])
     if a.repeats < 1:
         raise Bad(f"--repeats {a.repeats}: at least 1 is needed")
     try:
@@ -129,11 +133,21 @@ def run_once(lib, a, threads):
     return record
 
 
+def tagged_run(lib, a, threads, machine):
+    """The record of one run, with value None if it failed, and with the machine's state."""
+    before = machine.line_ns()
+    record = run_once(lib, a, threads) or {"bench": a.bench, "threads": threads, "value": None}
+    record.update(tags(before, machine.line_ns()), library=lib.name, env=lib.env,
+                  time=int(time.time()))
+    return record
+
+
 def measure(libs, a):
-    """All runs; returns {(name, threads): [values]} and the unit."""
-    values = {(lib.name, t): [] for lib in libs for t in a.counts}
-    unit = ""
+    """All runs; returns {(name, threads, state): [values]} and the unit."""
+    values, unit = {}, ""
+    machine = Machine(a.bin)
     with open(a.results, "a", encoding="ascii") as results:
+        results.write(json.dumps({"commands": [a.command]}) + "\n")
         for repeat in range(a.repeats):
             for t in a.counts:
                 order = libs if repeat % 2 == 0 else libs[::-1]
@@ -141,14 +155,12 @@ def measure(libs, a):
                     if sys.stderr.isatty():
                         print(f"\r{repeat + 1}/{a.repeats} {lib.name} {t} threads   ", end="",
                               file=sys.stderr)
-                    record = run_once(lib, a, t)
-                    if record is None:
-                        record = {"bench": a.bench, "threads": t, "value": None}
-                    else:
-                        values[lib.name, t].append(record["value"])
+                    record = tagged_run(lib, a, t, machine)
+                    if record["value"] is not None:
+                        values.setdefault((lib.name, t, record["state"]), []).append(
+                            record["value"])
                         unit = record["unit"]
-                    record.update(library=lib.name, env=lib.env, repeat=repeat,
-                                  time=int(time.time()))
+                    record.update(repeat=repeat)
                     results.write(json.dumps(record) + "\n")
                     results.flush()
     if sys.stderr.isatty():
@@ -163,26 +175,41 @@ def ratio_interval(ours, base, rng, draws=2000):
     return ratios[int(0.025 * draws)], ratios[int(0.975 * draws) - 1]
 
 
+def line_of(lib, v, base, a, rng):
+    """One line of the table. base: the values of the yardstick in the same state, or None."""
+    line = (f"{lib.name:{a.width}}  {statistics.median(v):10.4g}  [{min(v):.4g}..{max(v):.4g}]  "
+            f"of {len(v)}")
+    if base:
+        low, high = ratio_interval(v, base, rng)
+        ratio = statistics.median(v) / statistics.median(base)
+        line += f"  ratio {ratio:.3g} ({low:.3g}..{high:.3g})"
+    return line
+
+
+def states_in(values, t):
+    return [s for s in STATES if any(key[1:] == (t, s) for key in values)]
+
+
 def table(libs, a, values, unit):
     rng = random.Random(a.seed)
     base = libs[0].name
-    print(f"{a.bench}{' ' + a.mode if a.bench == 'msgrate' else ''}, {unit}, median of "
-          f"{a.repeats} [min..max]; ratio to {base} (95 % interval)")
-    width = max(len(lib.name) for lib in libs)
+    print(f"{a.bench}{' ' + a.mode if a.bench == 'msgrate' else ''}, {unit}, by the state of the "
+          f"machine: median [min..max] of so many runs; ratio to {base} (95 % interval)")
+    a.width = max(len(lib.name) for lib in libs)
     for t in a.counts:
+        for state in states_in(values, t):
+            for lib in libs:
+                v = values.get((lib.name, t, state))
+                if v:
+                    # the state changed within these runs, so they are not compared
+                    other = values.get((base, t, state)) if state != "mixed" else None
+                    print(f"{t:4d} threads  {state:7}  "
+                          + line_of(lib, v, other if lib.name != base else None, a, rng))
         for lib in libs:
-            v = values[lib.name, t]
-            if not v:
-                print(f"{t:4d} threads  {lib.name:{width}}  no result")
-                continue
-            line = (f"{t:4d} threads  {lib.name:{width}}  {statistics.median(v):10.4g}  "
-                    f"[{min(v):.4g}..{max(v):.4g}]")
-            b = values[base, t]
-            if lib.name != base and b:
-                low, high = ratio_interval(v, b, rng)
-                ratio = statistics.median(v) / statistics.median(b)
-                line += f"  ratio {ratio:.3g} ({low:.3g}..{high:.3g})"
-            print(line + (f"  {a.repeats - len(v)} runs failed" if len(v) < a.repeats else ""))
+            failed = a.repeats - sum(len(v) for key, v in values.items()
+                                     if key[:2] == (lib.name, t))
+            if failed:
+                print(f"{t:4d} threads  {lib.name}: {failed} of {a.repeats} runs failed")
 
 
 def plot(libs, a, values, unit):
@@ -195,14 +222,16 @@ def plot(libs, a, values, unit):
     from matplotlib import pyplot
     _, axes = pyplot.subplots()
     for lib in libs:
-        points = [(t, values[lib.name, t]) for t in a.counts if values[lib.name, t]]
-        if not points:
-            continue
-        x = [t for t, _ in points]
-        median = [statistics.median(v) for _, v in points]
-        axes.errorbar(x, median, capsize=3, marker="o", label=lib.name,
-                      yerr=[[m - min(v) for m, (_, v) in zip(median, points)],
-                            [max(v) - m for m, (_, v) in zip(median, points)]])
+        for state in STATES:
+            points = [(t, values[lib.name, t, state]) for t in a.counts
+                      if (lib.name, t, state) in values]
+            if not points or state == "mixed":
+                continue
+            x = [t for t, _ in points]
+            median = [statistics.median(v) for _, v in points]
+            axes.errorbar(x, median, capsize=3, marker="o", label=f"{lib.name}, {state}",
+                          yerr=[[m - min(v) for m, (_, v) in zip(median, points)],
+                                [max(v) - m for m, (_, v) in zip(median, points)]])
     axes.set_xscale("log", base=2)
     axes.set_xticks(a.counts, [str(t) for t in a.counts])
     axes.set_yscale("log")
@@ -228,7 +257,8 @@ def main():
     table(libs, a, values, unit)
     if a.plot:
         plot(libs, a, values, unit)
-    return 0 if all(values.values()) else 1
+    measured = {key[:2] for key in values}
+    return 0 if all((lib.name, t) in measured for lib in libs for t in a.counts) else 1
 
 
 if __name__ == "__main__":

@@ -1,0 +1,56 @@
+# Copyright (C) by the MPICH-TSM developers
+# See COPYRIGHT in top-level directory
+"""The machine's state: the time of a cache-line hand-over, by linelat.c, and what to call it.
+
+Runs are comparable only within one state, so the drivers tag each run with it.
+"""
+import os
+import subprocess
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+FAST_BELOW_NS = 100.0
+STATES = ("fast", "slow", "mixed", "unknown")
+
+
+class Machine:
+    """Compiles linelat into a folder; without a compiler or a second processor it returns None."""
+
+    def __init__(self, folder):
+        source = os.path.join(HERE, "linelat.c")
+        self.program = os.path.join(folder, "linelat")
+        if (os.access(self.program, os.X_OK)
+                and os.path.getmtime(self.program) >= os.path.getmtime(source)):
+            return
+        os.makedirs(folder, exist_ok=True)
+        try:
+            done = subprocess.run(["cc", "-std=gnu11", "-O2", "-pthread", "-o", self.program, source],
+                                  capture_output=True, check=False)
+            good = done.returncode == 0
+        except OSError:
+            good = False
+        if not good:
+            self.program = None
+
+    def line_ns(self):
+        """Nanoseconds of a hand-over now, or None."""
+        if self.program is None:
+            return None
+        try:
+            done = subprocess.run([self.program], capture_output=True, text=True, timeout=30,
+                                  check=False)
+            return float(done.stdout)
+        except (OSError, subprocess.TimeoutExpired, ValueError):
+            return None
+
+
+def state_of(before, after):
+    """fast or slow if both hand-over times agree, mixed if not, unknown without them."""
+    if before is None or after is None:
+        return "unknown"
+    fast = (before < FAST_BELOW_NS, after < FAST_BELOW_NS)
+    return "fast" if all(fast) else "mixed" if any(fast) else "slow"
+
+
+def tags(before, after):
+    """What a driver adds to the record of a run."""
+    return {"line_ns": [before, after], "state": state_of(before, after)}
