@@ -35,7 +35,8 @@ class Library:
         parts = text.split(":", 2)
         if len(parts) < 2 or not parts[0] or not parts[1]:
             raise Bad(f"library '{text}' is not NAME:PREFIX[:VAR=VAL,...]")
-        self.name, prefix = parts[0], os.path.abspath(parts[1])
+        self.name, self.given = parts[:2]
+        prefix = os.path.abspath(self.given)
         self.mpicc = os.path.join(prefix, "bin", "mpicc")
         self.mpirun = os.path.join(prefix, "bin", "mpirun")
         self.prefix = prefix
@@ -80,11 +81,10 @@ def parse():
     p.add_argument("--duration", type=float, default=0.5, help="seconds for each point")
     p.add_argument("--repeats", type=int, default=5)
     p.add_argument("--timeout", type=float, default=60.0, help="seconds for each run")
-    p.add_argument("--results", default="compare.jsonl", help="raw runs are appended to it as JSON lines")
+    p.add_argument("--results", default="compare.jsonl", help="the raw runs, appended as JSON lines")
     p.add_argument("--plot", metavar="FILE.png", help="draw threads against the result")
     p.add_argument("--seed", type=int, default=1, help="of the bootstrap")
     a = p.parse_args()
-    a.command = shlex.join(["bench/compare.py"] + sys.argv[1:])
     if a.repeats < 1:
         raise Bad(f"--repeats {a.repeats}: at least 1 is needed")
     try:
@@ -131,6 +131,16 @@ def run_once(lib, a, threads):
         print(f"{lib.name}, {threads} threads: failed, {' '.join(reason)}", file=sys.stderr)
         return None
     return record
+
+
+def command_of(libs):
+    """The command line, without the machine's paths."""
+    words = []
+    for word in sys.argv[1:]:
+        for lib in libs:
+            word = word.replace(f"{lib.name}:{lib.given}", f"{lib.name}:PREFIX")
+        words.append(word)
+    return shlex.join(["bench/compare.py"] + words)
 
 
 def tagged_run(lib, a, threads, machine):
@@ -250,6 +260,7 @@ def main():
         if a.build:
             for lib in {lib.prefix: lib for lib in libs}.values():
                 lib.build(a.bin)
+        a.command = command_of(libs)
         values, unit = measure(libs, a)
     except (Bad, OSError) as e:
         print(f"compare.py: {e}", file=sys.stderr)

@@ -2,7 +2,7 @@
  * See COPYRIGHT in top-level directory */
 
 /* Blocking ping-pong of T threads a side, thread i with thread i, tag i each; prints the mean
- * one-way time.  Rank 0's clock ends a point, the first byte of a ping says "stop". */
+ * one-way time.  Rank 0's clock ends a point: the first byte of a ping is 1 then. */
 #include "bench_common.h"
 
 #define WARM_UP 100

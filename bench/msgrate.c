@@ -4,11 +4,11 @@
 /* Message rate of T threads between two processes.
  *   pairs   thread i of rank 0 sends to thread i of rank 1 with tag i
  *   fanout  one thread of rank 0 sends to T threads of rank 1, tag i each
- * A window of MPI_Isend (MPI_Irecv) is completed by MPI_Waitall and acknowledged by 4 bytes; in a
- * stream (-u) only the last one is, and receivers that fall behind are sent more than they have
- * posted.
- * The sender's clock ends a point: the first byte of a window's last message says "stop", so
- * the two processes need not agree on the time. */
+ * MPI_Waitall completes a window of MPI_Isend or MPI_Irecv, and the receiver acknowledges it with 4
+ * bytes. In a stream (-u) it acknowledges only the last window, so receivers that fall behind get
+ * more messages than they have posted receives for.
+ * The sender's clock ends a point: the first byte of a window's last message is 1 then, so the two
+ * processes need not agree on the time. */
 #include "bench_common.h"
 
 enum { PAIRS, FANOUT };
@@ -114,8 +114,9 @@ static void report(int threads, const worker_t * w, int nsenders)
     if (opt.json)
         printf("{\"bench\": \"msgrate\", \"mode\": \"%s\", \"threads\": %d, \"bytes\": %d, "
                "\"window\": %d, \"stream\": %d, \"messages\": %ld, \"seconds\": %.6f, "
-               "\"value\": %.6g, \"unit\": \"million messages/s\"}\n", opt.mode == PAIRS ? "pairs" : "fanout",
-               threads, opt.bytes, opt.window, opt.stream, messages, seconds, rate * 1e-6);
+               "\"value\": %.6g, \"unit\": \"million messages/s\"}\n",
+               opt.mode == PAIRS ? "pairs" : "fanout", threads, opt.bytes, opt.window, opt.stream,
+               messages, seconds, rate * 1e-6);
     else
         printf("%8d %12.4f\n", threads, rate * 1e-6);
     fflush(stdout);
