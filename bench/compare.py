@@ -81,7 +81,8 @@ def parse():
     p.add_argument("--duration", type=float, default=0.5, help="seconds for each point")
     p.add_argument("--repeats", type=int, default=5)
     p.add_argument("--timeout", type=float, default=60.0, help="seconds for each run")
-    p.add_argument("--results", default="compare.jsonl", help="the raw runs, appended as JSON lines")
+    p.add_argument("--results", default="compare.jsonl",
+                   help="the raw runs, appended as JSON lines")
     p.add_argument("--plot", metavar="FILE.png", help="draw threads against the result")
     p.add_argument("--seed", type=int, default=1, help="of the bootstrap")
     a = p.parse_args()

@@ -23,8 +23,8 @@ class Machine:
             return
         os.makedirs(folder, exist_ok=True)
         try:
-            done = subprocess.run(["cc", "-std=gnu11", "-O2", "-pthread", "-o", self.program, source],
-                                  capture_output=True, check=False)
+            done = subprocess.run(["cc", "-std=gnu11", "-O2", "-pthread", "-o", self.program,
+                                   source], capture_output=True, check=False)
             good = done.returncode == 0
         except OSError:
             good = False
