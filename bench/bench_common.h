@@ -1,8 +1,8 @@
 /* Copyright (C) by the MPICH-TSM developers
  * See COPYRIGHT in top-level directory */
 
-/* What the benchmark programs share: clock, options, threads.  Plain MPI and pthreads, so that
- * every library is measured by the same source. */
+/* What the benchmark programs share: clock, options, threads. It is plain MPI and pthreads, so the
+ * same source measures every library. */
 #ifndef BENCH_COMMON_H_INCLUDED
 #define BENCH_COMMON_H_INCLUDED
 
@@ -32,8 +32,8 @@ static inline double bench_now(void)
     return (double) ts.tv_sec + 1e-9 * (double) ts.tv_nsec;
 }
 
-/* One line from rank 0, then every process leaves with exit status 2.  Call after MPI_Init from
- * all processes alike. */
+/* Rank 0 prints one line, and every process exits with status 2. All processes call it, after
+ * MPI_Init. */
 static inline void bench_usage_error(const char *fmt, ...)
 {
     int rank;
@@ -85,7 +85,7 @@ static inline void bench_thread_list(const char *opt, const char *text, bench_po
         bench_usage_error("option %s: empty list of thread counts", opt);
 }
 
-/* Starts MPI with MPI_THREAD_MULTIPLE and insists on it and on two processes. */
+/* Starts MPI; stops unless it provides MPI_THREAD_MULTIPLE and there are two processes. */
 static inline int bench_init(int *argc, char ***argv)
 {
     int provided, rank, size;

@@ -70,7 +70,7 @@ class Library:
 def parse():
     p = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     p.add_argument("libraries", nargs="+", metavar="NAME:PREFIX[:VAR=VAL,...]",
-                   help="a library and the environment of its runs; the first is the yardstick")
+                   help="a library and the environment of its runs; ratios refer to the first")
     p.add_argument("--bin", default="bench-bin", help="folder of the compiled programs")
     p.add_argument("--build", action="store_true", help="compile them first with PREFIX/bin/mpicc")
     p.add_argument("--bench", choices=BENCHES, default="msgrate")
@@ -187,7 +187,7 @@ def ratio_interval(ours, base, rng, draws=2000):
 
 
 def line_of(lib, v, base, a, rng):
-    """One line of the table. base: the values of the yardstick in the same state, or None."""
+    """One line of the table. base: the first library's values in the same state, or None."""
     line = (f"{lib.name:{a.width}}  {statistics.median(v):10.4g}  [{min(v):.4g}..{max(v):.4g}]  "
             f"of {len(v)}")
     if base:

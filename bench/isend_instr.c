@@ -1,10 +1,10 @@
 /* Copyright (C) by the MPICH-TSM developers
  * See COPYRIGHT in top-level directory */
 
-/* N times one small MPI_Isend + MPI_Wait on rank 0, MPI_Irecv + MPI_Wait on rank 1, made for an
- * instruction counter: collect inside isend_wait_once/irecv_wait_once only, or run two N and
- * take the difference.  An acknowledgement every BATCH messages, outside these functions,
- * bounds the unexpected queue. */
+/* N times one small MPI_Isend + MPI_Wait on rank 0 and MPI_Irecv + MPI_Wait on rank 1, for an
+ * instruction counter. Count inside isend_wait_once and irecv_wait_once only, or run with two
+ * values of N and subtract. Rank 1 acknowledges every BATCH messages, outside these functions;
+ * that bounds the unexpected queue. */
 #include "bench_common.h"
 
 #define BATCH 64

@@ -27,8 +27,8 @@ class Bad(Exception):
 
 
 def unpack(path):
-    """(line number, object) for each record of a file, be it raw or of medians; None for a line
-    that is none. Yields the lines with commands as they are."""
+    """Yields (line number, record) for each line of results, raw or medians. The record is None if
+    the line is not JSON; lines with commands come unchanged."""
     block = None
     with open(path, encoding="ascii") as f:
         for number, line in enumerate(f, 1):
@@ -46,8 +46,8 @@ def unpack(path):
 
 
 def load(path):
-    """The records of a file, with value a number, or None for a failed run; Bad if a line is no
-    result."""
+    """The records of a file. Their value is a number, or None for a failed run. Raises Bad if a
+    line is not a result."""
     records = []
     for number, record in unpack(path):
         if record is not None and "commands" in record:

@@ -16,10 +16,10 @@ step() { printf '== %s\n' "$*"; }
 
 is_package() { dpkg-query -W -f '${Status}' "$1" 2>/dev/null | grep -q 'ok installed'; }
 
-# need_packages NAME...: install what is missing, or say what to type
+# need_packages NAME...: install missing packages, or print the command that does
 need_packages() {
     local name missing=
-    command -v dpkg-query >/dev/null || return 0  # not Debian: configure tells what it lacks
+    command -v dpkg-query >/dev/null || return 0  # not Debian: configure reports what is missing
     for name in "$@"; do
         is_package "$name" || missing="$missing $name"
     done
@@ -45,7 +45,7 @@ need_build_packages() {
     fi
 }
 
-# ccache, when it is there, through its folder of compiler names
+# Use ccache, if it is installed, through its folder of compiler names
 use_ccache() {
     if [ -d /usr/lib/ccache ]; then PATH=/usr/lib/ccache:$PATH; fi
     export PATH
@@ -79,7 +79,7 @@ progress_line() {
         "$(grep -cE '^ +(CC|CXX|GEN|CCLD|CXXLD) ' "$build/make.log")" $((SECONDS - $1))
 }
 
-# Wait for process $1 and tell how far make is: at once on a terminal, else every 30 s.
+# Wait for process $1 and show the progress of make: continuously on a terminal, else every 30 s.
 show_progress() {
     local begin=$SECONDS next=$((SECONDS + 30))
     while kill -0 "$1" 2>/dev/null; do
@@ -94,7 +94,7 @@ show_progress() {
     if [ -t 1 ]; then printf '\n'; else printf '   %s\n' "$(progress_line "$begin")"; fi
 }
 
-# What the library is made of; nothing is compiled again while it stays the same.
+# A hash of everything the library is built from. While it stays the same, nothing is compiled.
 source_stamp() {
     {
         cat "$root"/modules/mpich/.tsm/{grafted,build,cvars} "$build/.configured"
@@ -113,7 +113,7 @@ build_runtime() {
     fi
     step "make -j$(nproc) and install into _install (log: _build/runtime/make.log)"
     rm -f "$build/.built"
-    set -m  # a process group of its own, so that it can be stopped as a whole
+    set -m  # a process group, so that all of it can be stopped
     (make -C "$build" -j"$(nproc)" V=0 && make -C "$build" install V=0) \
         >"$build/make.log" 2>&1 </dev/null &
     job=$!

@@ -1,14 +1,14 @@
 /* Copyright (C) by the MPICH-TSM developers
  * See COPYRIGHT in top-level directory */
 
-/* The bias factor (TOPC, definitions 5.1 to 5.4): how often a lock goes to the thread, or the
- * processor, that had it last, over how often it would if each waiting thread were as likely. 1 is
- * a fair lottery, more is monopolization, FIFO is near 0.
+/* The bias factor (TOPC, definitions 5.1 to 5.4): how often a lock goes back to the thread, or to
+ * the processor, that had it last, over the same frequency in a fair lottery between the waiting
+ * threads. 1 is a fair lottery, more is monopolization, and FIFO is near 0.
  *
- * Threads count themselves as waiting before they compete; who gets the lock reads the counts.
- * Both sums leave out acquisitions that nobody else waited for; definition 5.3 does not say so, but
- * they would only add the same to the lower sum of every lock. The counting makes the acquisitions
- * slower, so no throughput is reported. */
+ * A thread counts itself as waiting before it competes, and the thread that gets the lock reads the
+ * counts. Both sums leave out acquisitions that no other thread waited for. Definition 5.3 includes
+ * them, but they add the same to the lower sum of every lock. The counting slows the acquisitions
+ * down, so the program reports no throughput. */
 #include "locks.h"
 
 #define USAGE "bias [-l lock,...] [-t threads,...] [-c cs_ns] [-p ps_ns] [-d seconds] " \
@@ -42,7 +42,7 @@ static void count_level(level_t *level, int owner, uint32_t like_owner, uint32_t
     level->fair += (double) like_owner / (double) all;
 }
 
-/* By the holder, which is itself still counted as waiting. */
+/* By the holder, which still counts as waiting. */
 static void count(shared_t *s, int id, int cpu)
 {
     uint32_t all = tsm_load(&s->all.threads, TSM_RELAXED);

@@ -1,9 +1,9 @@
 /* Copyright (C) by the MPICH-TSM developers
  * See COPYRIGHT in top-level directory */
 
-/* Every way to execute an operation alone on an object, behind one interface: locks, combiners,
- * servers. An operation is a function of one argument that returns a value; combiners whose
- * operations return nothing get a second form that leaves the value in the argument. */
+/* Every way to execute an operation on an object in mutual exclusion, behind one interface: locks,
+ * combiners, servers. An operation is a function of one argument that returns a value. Combiners
+ * whose operations return nothing use a second form, which leaves the value in the argument. */
 #ifndef BENCH_SYNC_COMBINERS_H_INCLUDED
 #define BENCH_SYNC_COMBINERS_H_INCLUDED
 
@@ -219,7 +219,7 @@ static void sync_hybcomb_detach(void *sync, void *handle)
     tsm_hybcomb_unregister(sync, handle);
 }
 
-/* ---- servers: one more thread, which does nothing else ---- */
+/* ---- servers: one more thread, which only executes operations ---- */
 
 typedef struct sync_mp {
     tsm_mp_server_t server;

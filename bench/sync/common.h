@@ -58,11 +58,11 @@ typedef struct bench_block {
 static bench_block_t *bench_blocks;
 static pthread_mutex_t bench_blocks_lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* How often all memory has been freed; what has been made before that is gone. */
+/* How often all memory has been freed. What was made earlier does not exist any more. */
 static int bench_era __attribute__((unused));
 
-/* Zeroed memory in lines of its own until bench_free_all(): nodes wander between threads in some
- * locks, so nobody can give them back one by one. */
+/* Zeroed memory in lines of its own until bench_free_all(). In some locks nodes wander between
+ * threads, so they cannot be freed one by one. */
 BENCH_SHARED void *bench_alloc(size_t bytes)
 {
     size_t room = (bytes + BENCH_ALIGN - 1) / BENCH_ALIGN * BENCH_ALIGN;
@@ -89,14 +89,14 @@ BENCH_SHARED void bench_free_all(void)
 
 /* ---- sections ---- */
 
-/* Work, not waiting: a preempted thread does the rest later. */
+/* This is work and not waiting: a preempted thread does the rest later. */
 BENCH_SHARED void bench_work(uint64_t rounds)
 {
     for (; rounds > 0; rounds--)
         __asm__ __volatile__("" : "+r"(rounds));
 }
 
-/* Rounds of bench_work that take so many nanoseconds, by the fastest of some measurements. */
+/* The rounds of bench_work that take so many nanoseconds: the fastest of some measurements. */
 BENCH_SHARED uint64_t bench_rounds(double ns)
 {
     static double per_ns;
@@ -131,7 +131,7 @@ typedef struct bench_list {
     long v[BENCH_MAX_POINTS];
 } bench_list_t;
 
-/* A program names the letters that it knows; the others keep their defaults and are unused. */
+/* A program lists the letters that it knows; the other options keep their defaults, unused. */
 typedef struct bench_options {
     bench_list_t threads;               /* -t */
     double seconds;                     /* -d, of one run */
@@ -180,7 +180,7 @@ BENCH_SHARED bench_list_t bench_ints(int opt, const char *text, long lo, long hi
     return list;
 }
 
-/* Is name in the comma-separated list? A NULL list has every name. */
+/* 1 if name is in the comma-separated list. A NULL list contains every name. */
 BENCH_SHARED int bench_named(const char *list, const char *name)
 {
     size_t len = strlen(name);
@@ -191,7 +191,7 @@ BENCH_SHARED int bench_named(const char *list, const char *name)
     return list == NULL;
 }
 
-/* Each name of the list must be one of those that known(0), known(1), ... gives until NULL. */
+/* Stops the program unless known(0), known(1), ..., NULL has each name of the list. */
 BENCH_SHARED void bench_check_names(const char *list, const char *(*known)(int))
 {
     char *copy = list ? strdup(list) : NULL, *save = NULL;
@@ -292,7 +292,7 @@ BENCH_SHARED void bench_pin(int n)
         bench_die(1, "cannot bind a thread to processor %d", bench_cpu(n));
 }
 
-/* A body calls this once it is set up; then it works until bench_stopped(). */
+/* A body calls this when it is set up, and then works until bench_stopped(). */
 BENCH_SHARED void bench_ready(bench_team_t *team)
 {
     pthread_barrier_wait(&team->start);
@@ -314,7 +314,7 @@ BENCH_SHARED void *bench_member_main(void *arg)
 }
 
 /* Run body on n threads for so many seconds. Returns the seconds from the first thread's start to
- * the stop; what the threads do after it are a few operations, which count. */
+ * the stop. The threads do a few operations after the stop, which count. */
 BENCH_SHARED double bench_run(int n, int pin, double seconds,
                               void (*body)(bench_team_t *, int, void *), void *arg)
 {
@@ -350,8 +350,8 @@ BENCH_SHARED void *bench_idle(void *arg)
     return arg;
 }
 
-/* For programs that measure one thread: from now on there is another one, which sleeps. The C
- * library leaves the atomic instructions out of its mutex as long as there is only one. */
+/* For programs that measure one thread: start another one, which sleeps. With only one thread the C
+ * library leaves out the atomic instructions of its mutex. */
 BENCH_SHARED void bench_not_alone(void)
 {
     pthread_t thread;

@@ -1,10 +1,10 @@
 /* Copyright (C) by the MPICH-TSM developers
  * See COPYRIGHT in top-level directory */
 
-/* What FUTEX_WAKE costs the waker and the woken, for each pair of processors (TOPC, figures 3 and
- * 4). Two threads wake each other in turn. As in the paper the signal time includes the calls that
- * found nobody asleep yet, which overestimates it, and the wake-up delay is what is left of the
- * round, which underestimates that; call_ns is the time of the successful call alone. */
+/* The cost of FUTEX_WAKE for the waking and the woken thread, for each pair of processors (TOPC,
+ * figures 3 and 4). Two threads wake each other in turn. As in the paper, the signal time includes
+ * the calls that found no thread asleep, which overestimates it, and the wake-up delay is the rest
+ * of the round, which underestimates it. call_ns is the time of the successful call alone. */
 #include "common.h"
 
 #include <linux/futex.h>
@@ -23,7 +23,7 @@ typedef struct side {
 typedef struct pair {
     int cpu[2];
     side_t side[2];
-    TSM_ATOMIC(int) done;               /* the first says so before its last signal */
+    TSM_ATOMIC(int) done;               /* set by the first before its last signal */
 } pair_t;
 
 static long futex(side_t *side, int op, uint32_t value)
@@ -31,7 +31,7 @@ static long futex(side_t *side, int op, uint32_t value)
     return syscall(SYS_futex, (void *) &side->word, op | FUTEX_PRIVATE_FLAG, value, NULL, NULL, 0);
 }
 
-/* Wake the other one, who is asleep or about to be. */
+/* Wake the other thread, which sleeps or is about to. */
 static void signal_to(side_t *me, side_t *other)
 {
     double start = bench_now(), last = start;
@@ -44,7 +44,7 @@ static void signal_to(side_t *me, side_t *other)
     me->signals++;
 }
 
-/* Returns when somebody woke us, and for no other reason. */
+/* Returns only when the other thread has woken this one. */
 static void wait_for_signal(side_t *me)
 {
     while (futex(me, FUTEX_WAIT, 0) != 0);

@@ -2,10 +2,10 @@
  * See COPYRIGHT in top-level directory */
 
 /* Nanoseconds from one acquisition to the next (TOPC, section 4.2 and figure 5).
- *   normal       T threads at one lock, nothing inside or outside; a thread may get it twice
- *   round_robin  T threads in a ring of T + 1 locks; a thread that has lock i takes the next one
- *                before it gives back i, so that one lock changes hands at a time and never to the
- *                same thread */
+ *   normal       T threads at one lock, empty sections; a thread may get the lock twice in a row
+ *   round_robin  T threads in a ring of T + 1 locks. A thread that holds lock i takes the next one
+ *                before it releases i, so one lock changes hands at a time, and never to the same
+ *                thread */
 #include "locks.h"
 
 #define USAGE "handoff [-o normal,round_robin] [-l lock,...] [-t threads,...] [-d seconds] " \
@@ -35,7 +35,7 @@ static void body_normal(bench_team_t *team, int id, void *arg)
     ring->tally[id].count = count;
 }
 
-/* Who stops gives back what it has, so those behind it go on to their own stop. */
+/* A thread that stops releases its lock, so that the threads behind it reach their own stop. */
 static void body_round_robin(bench_team_t *team, int id, void *arg)
 {
     ring_t *ring = arg;

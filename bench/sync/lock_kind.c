@@ -15,7 +15,7 @@ typedef pthread_mutex_t tsm_lock_t;
 #include "lock/tsm_lock.h"
 #endif
 
-/* Nothing is carried over from one call to the next. */
+/* No state passes from one call to the next. */
 #define KEEP() __asm__ __volatile__("" ::: "memory")
 
 static void *create(void)

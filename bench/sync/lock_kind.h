@@ -1,7 +1,7 @@
 /* Copyright (C) by the MPICH-TSM developers
  * See COPYRIGHT in top-level directory */
 
-/* The loops of lock_kinds.c over one lock, which lock_kind.c compiles for each lock of locks.def. */
+/* The loops of lock_kinds.c over one lock. lock_kind.c is compiled for each lock of locks.def. */
 #ifndef BENCH_SYNC_LOCK_KIND_H_INCLUDED
 #define BENCH_SYNC_LOCK_KIND_H_INCLUDED
 

@@ -3,7 +3,7 @@
 
 /* The locks of locks.def as MPICH uses them, through tsm_lock.h, against the bare Pthread mutex:
  * nanoseconds of a pair on one thread, and acquisitions a second of T threads. The locks take
- * turns. At the end a table of medians as multiples of the mutex's. */
+ * turns. At the end the program prints a table of medians as multiples of the mutex's. */
 #include "lock_kind.h"
 
 #define USAGE "lock_kinds [-l lock,...] [-t threads,...] [-c cs_ns] [-p ps_ns] [-d seconds] " \
@@ -111,7 +111,7 @@ static void one_round(int round)
     }
 }
 
-/* The median over the rounds of what k has for each unit of the mutex in the same round. */
+/* The median over the rounds of k's value divided by the mutex's in the same round. */
 static double ratio(int k, int point)
 {
     double r[MAX_ROUNDS];

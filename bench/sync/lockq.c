@@ -3,8 +3,8 @@
 
 /* The step of LockQ (ICS'19, section 3.4): try the lock, else post to the queue. Nanoseconds of
  * both ways on one thread:
- *   issue  the try succeeds, the queue is found empty, the lock is released
- *   post   the try fails because the lock is held, and a node is pushed; popping is not timed */
+ *   issue  the try succeeds, the queue is empty, and the lock is released
+ *   post   the try fails because the lock is held, and a node is pushed. Popping is not timed */
 #include "common.h"
 #include "lock/tsm_lock.h"
 #include "queue/tsm_swp.h"

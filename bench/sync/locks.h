@@ -2,7 +2,7 @@
  * See COPYRIGHT in top-level directory */
 
 /* Every lock behind the same four functions, lk_NAME_create, _context, _acquire and _release, which
- * inline alike, and a table of them for loops whose time is in the hand-over. */
+ * are inlined alike. A table of them serves loops that spend their time in the hand-over. */
 #ifndef BENCH_SYNC_LOCKS_H_INCLUDED
 #define BENCH_SYNC_LOCKS_H_INCLUDED
 
@@ -22,7 +22,7 @@
 #include <ck_spinlock.h>
 #endif
 
-/* Names, and whose they are. pthread comes first: it is the yardstick. */
+/* The names of the locks and their libraries. pthread comes first: ratios refer to it. */
 #define BENCH_LOCKS_OURS(X) \
     X(pthread, "libc") X(mutex, "tsm") X(ticket, "tsm") X(clh, "tsm") X(clh_lpw, "tsm") \
     X(clh_lpw_low, "tsm") X(mcs, "tsm") X(hmcs, "tsm") X(hyblock, "tsm") \
@@ -45,7 +45,7 @@
         return lock; \
     }
 
-/* A thread's part, good for any lock of the kind, one at a time. */
+/* The part of a thread: it serves any lock of the kind, one at a time. */
 #define LK_CONTEXT(name_, type_, set_up_) \
     BENCH_SHARED void *lk_##name_##_context(void) \
     { \
@@ -85,8 +85,8 @@ LK_CREATE(ticket, tsm_ticket_t, tsm_ticket_init(lock))
 LK_NO_CONTEXT(ticket)
 LK_ACQUIRE(ticket, tsm_ticket_acquire(lock), tsm_ticket_release(lock))
 
-/* All CLH locks share a pool, which lives as long as they do. Contexts are not given back, so there
- * is room for one of each kind, or two of one kind, in each thread. */
+/* All CLH locks share a pool, which lives as long as they do. Contexts are not returned, so each
+ * thread has room for one of each kind, or for two of one kind. */
 #define LK_CLH_CONTEXTS (2 * BENCH_MAX_THREADS)
 static tsm_clh_pool_t lk_clh_pool;
 static int lk_clh_era = -1;
@@ -228,7 +228,7 @@ BENCH_SHARED const char *lock_name(int i)
     return i < LOCK_KINDS ? lock_kinds[i].name : NULL;
 }
 
-/* The i-th run of a round: every other round goes backwards, so that drift meets all alike. */
+/* The i-th run of a round. Every other round goes backwards, so drift affects all locks alike. */
 BENCH_SHARED int bench_turn(int i, int n, int round)
 {
     return round % 2 ? n - 1 - i : i;

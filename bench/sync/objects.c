@@ -1,9 +1,9 @@
 /* Copyright (C) by the MPICH-TSM developers
  * See COPYRIGHT in top-level directory */
 
-/* T threads use one object through a lock, a combiner or a server: million operations a second,
- * latency, and combining rate (thesis, figures 6.4 to 6.8 and 7.5 to 7.11). A server is one more
- * thread. The kinds take turns; so do the values of a sweep.
+/* T threads use one object through a lock, a combiner or a server. The program measures million
+ * operations a second, latency, and combining rate (thesis, figures 6.4 to 6.8 and 7.5 to 7.11).
+ * The thread of a server is not among the T. The kinds take turns; so do the values of a sweep.
  *   counter  one fetch-and-add             array   -i increments over 64 counters
  *   stack    push and pop in turn          queue   enqueue and dequeue in turn
  *   queue2   the same, with an instance of the lock or combiner for each end
@@ -152,7 +152,7 @@ static void body_wfq(bench_team_t *team, int id, void *arg)
 
 /* ---- set up, check, report ---- */
 
-/* Nobody uses the object any more: is everything in it that should be? */
+/* No thread uses the object any more. Stops unless it holds exactly what it should. */
 static void check(run_t *run, uint64_t total)
 {
     uint64_t left = 0, sum = tsm_load(&run->object->counter, TSM_RELAXED);
@@ -280,7 +280,7 @@ static const char *kind_name(int i)
     return i == SYNC_KINDS ? "fetch_add" : i == SYNC_KINDS + 1 ? "wfq" : NULL;
 }
 
-/* Streaming answers and data that two servers touch do not go together, see tsm_shm_server.h. */
+/* Streaming answers cannot be combined with data that two servers touch (tsm_shm_server.h). */
 static int is_sound(const point_t *at, const sync_kind_t *kind)
 {
     return !(at->streaming && !strcmp(at->what, "queue2") && kind->create == sync_shm_create);

@@ -19,7 +19,7 @@ typedef struct node {
     char pad[TSM_CACHELINE - sizeof(void *) - sizeof(uint64_t)];
 } node_t;
 
-/* Who executes, and how often that changed. */
+/* The thread that executes, and how often it changed. */
 typedef struct turns {
     uint64_t operations, changes;
     const void *last;
@@ -34,7 +34,7 @@ typedef struct object {
     node_t *spare;                      /* unused nodes; part of the object, not of a thread */
 } object_t;
 
-/* The two-lock queue: each end with what belongs to it. */
+/* The two-lock queue: each end with its own data. */
 typedef struct queue2 {
     turns_t head_turns;
     node_t *first;

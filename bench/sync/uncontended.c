@@ -1,9 +1,9 @@
 /* Copyright (C) by the MPICH-TSM developers
  * See COPYRIGHT in top-level directory */
 
-/* One thread acquires and releases a free lock: nanoseconds for the pair. Each lock has a loop of
- * its own, in which it is inlined; the loops take turns. A loop is short beside a time slice, and
- * the median of some is taken, so that other programs disturb little. */
+/* One thread acquires and releases a free lock: nanoseconds for the pair. Each lock is inlined in a
+ * loop of its own, and the loops take turns. A loop is much shorter than a time slice, and the
+ * result is the median of several, so other programs disturb it little. */
 #include "locks.h"
 
 #define PAIRS 10000
