@@ -63,6 +63,7 @@
 #include <limits.h>
 #include <sched.h>
 #include <stdint.h>
+#include <time.h>
 #include <unistd.h>
 
 #ifdef __linux__
@@ -91,6 +92,20 @@ static inline void tsm_yield(void)
 #endif
 }
 
+/* Sleep for a moment, so that threads of any priority can run. */
+static inline void tsm_nap(void)
+{
+#ifdef TSM_YIELD
+    TSM_YIELD();
+#else
+    static const struct timespec moment = { 0, 50000 };
+    int saved = errno;
+
+    nanosleep(&moment, NULL);
+    errno = saved;
+#endif
+}
+
 /* How to wait. spins: pauses before the first yield; yields: calls of tsm_yield before the thread
  * parks; park: whether it may. A wait that cannot park yields for ever. */
 typedef struct tsm_wait_policy {
@@ -110,11 +125,12 @@ typedef struct tsm_wait_policy {
 typedef struct tsm_wait_state {
     uint32_t spins;
     uint32_t yields;
+    uint32_t naps;                      /* yields beyond these */
 } tsm_wait_state_t;
 
 static inline tsm_wait_state_t tsm_wait_begin(tsm_wait_policy_t policy)
 {
-    tsm_wait_state_t state = { policy.spins, policy.yields };
+    tsm_wait_state_t state = { policy.spins, policy.yields, 0 };
 
     if (tsm_load_processors() == 1)
         state.spins = 0;
@@ -140,6 +156,19 @@ static inline int tsm_wait_step(tsm_wait_state_t *state, uint32_t weight)
     return 0;
 }
 
+/* Yields in a row after which a thread sleeps for a moment. A yield gives the processor to threads of
+ * its own priority only: under SCHED_FIFO the thread that is waited for may have a lower one. */
+#define TSM_WAIT_YIELDS_PER_NAP 1000
+
+/* One yield of a wait that cannot park. */
+static inline void tsm_wait_yield_(tsm_wait_state_t *state)
+{
+    if (++state->naps % TSM_WAIT_YIELDS_PER_NAP == 0)
+        tsm_nap();
+    else
+        tsm_yield();
+}
+
 /* Poll `condition` until it is true. `condition` is evaluated again and again and must contain an
  * atomic access of the order that the caller needs; `weight` is how many pauses the next step is
  * worth, for waiters that know how far away their turn is. Any thread; does not park. */
@@ -148,7 +177,7 @@ static inline int tsm_wait_step(tsm_wait_state_t *state, uint32_t weight)
         tsm_wait_state_t tsm_wait_state_ = tsm_wait_begin(policy); \
         while (!(condition)) { \
             if (tsm_wait_step(&tsm_wait_state_, (weight))) \
-                tsm_yield(); \
+                tsm_wait_yield_(&tsm_wait_state_); \
         } \
     } while (0)
 
