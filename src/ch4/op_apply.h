@@ -7,7 +7,7 @@
 #define MPIDI_OP_APPLY_H_INCLUDED
 
 /* Carries an operation out: one call of MPICH's own function for it. Where the kind is a constant,
- * the switch folds away. */
+ * the switch folds away: so it is always inline, and where it is not a constant, in posted.c only. */
 
 #include "op.h"
 
@@ -35,6 +35,7 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_imrecv_direct(void *buf, MPI_Aint count, MPI_
 /* Issue op. *req: in, NULL or the request to use; out, the request of the operation, which may be
  * another one than was given if it is complete (IMRECV: in and out the message). The VCI may be held
  * or not: MPICH's function enters it. Runs no progress hook. Returns MPICH's error code. */
+__attribute__((always_inline))
 MPL_STATIC_INLINE_PREFIX int MPIDI_op_apply(const MPIDI_op_t * op, MPIR_Request ** req)
 {
     MPIR_Errflag_t errflag = op->errflag;

@@ -15,7 +15,6 @@
  * Only for programs with several threads (MPIR_ThreadInfo.isThreaded); the callers check. */
 
 #include "../thread.h"
-#include "tsm/tsm_load.h"
 
 MPL_STATIC_INLINE_PREFIX int MPIDI_vci_lock_is_mine(const MPIDU_Thread_mutex_t * m)
 {
@@ -31,35 +30,15 @@ MPL_STATIC_INLINE_PREFIX void MPIDI_vci_lock_own_(MPIDU_Thread_mutex_t * m)
     MPIDI_thread_local.vcis += (m->vci != NULL);
 }
 
-/* The Pthread mutex puts a thread to sleep at once, and a poll holds the lock for less time than that
- * takes: look for a moment first, while there is a processor for each thread. The other locks do so
- * themselves, or have an order that a try would break. 1 if the lock is ours. */
-#define MPIDI_VCI_LOCK_LOOKS 200
-
-MPL_STATIC_INLINE_PREFIX int MPIDI_vci_lock_look_(MPIDU_Thread_mutex_t * m)
-{
-#if MPICH_THREAD_LOCK == TSM_LOCK_KIND_MUTEX
-    if (tsm_lock_try(&m->mutex))
-        return 1;
-    for (int i = 0; i < MPIDI_VCI_LOCK_LOOKS && !tsm_load_crowded(); i++) {
-        tsm_cpu_pause();
-        if (__atomic_load_n(&m->owner, __ATOMIC_RELAXED) == 0 && tsm_lock_try(&m->mutex))
-            return 1;
-    }
-#endif
-    return 0;
-}
+/* The lock was taken: wait for it. In vci_lock.c, out of line. */
+void MPIDI_vci_lock_wait(MPIDU_Thread_mutex_t * m, int low);
 
 /* Take the lock. low: with low priority, where the lock has two (TOPC section 4.2). Blocking. Not for
  * the holder. */
 MPL_STATIC_INLINE_PREFIX void MPIDI_vci_lock_enter(MPIDU_Thread_mutex_t * m, int low)
 {
-    if (MPIDI_vci_lock_look_(m))
-        ;
-    else if (low)
-        tsm_lock_acquire_low(&m->mutex);
-    else
-        tsm_lock_acquire(&m->mutex);
+    if (!(low ? tsm_lock_try_low(&m->mutex) : tsm_lock_try(&m->mutex)))
+        MPIDI_vci_lock_wait(m, low);
     MPIDI_vci_lock_own_(m);
 }
 

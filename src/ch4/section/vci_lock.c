@@ -1,0 +1,41 @@
+/*
+ * Copyright (C) by the MPICH-TSM developers
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "mpidimpl.h"
+
+#if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI
+
+#include "tsm/tsm_load.h"
+
+/* Looks at a taken mutex before the thread sleeps: about the time of a few polls. */
+#define LOOKS 200
+
+/* The Pthread mutex puts a thread to sleep at once, which takes longer than a poll holds the lock.
+ * So look for a moment first, while there is a processor for each thread. 1 if the lock is ours. The
+ * other locks look themselves, or have an order that a try would break. */
+static int look(MPIDU_Thread_mutex_t * m)
+{
+    if (MPICH_THREAD_LOCK != TSM_LOCK_KIND_MUTEX)
+        return 0;
+    for (int i = 0; i < LOOKS && !tsm_load_crowded(); i++) {
+        tsm_cpu_pause();
+        if (__atomic_load_n(&m->owner, __ATOMIC_RELAXED) == 0 && tsm_lock_try(&m->mutex))
+            return 1;
+    }
+    return 0;
+}
+
+void MPIDI_vci_lock_wait(MPIDU_Thread_mutex_t * m, int low)
+{
+    tsm_load_touch();
+    if (look(m))
+        return;
+    if (low)
+        tsm_lock_acquire_low(&m->mutex);
+    else
+        tsm_lock_acquire(&m->mutex);
+}
+
+#endif
