@@ -226,7 +226,8 @@ int enumerate(long most)
     printf("%s: %s: %ld executions, %d preemptions, %zu states, %ld stale reads, %ld older writes, "
            "%ld sleeps, %ld steps each", model->name,
            more ? "bound hit" : "enumerated completely", e->executions, model->preemptions_max,
-           e->states, model->stats.stale, model->stats.inserted, model->stats.parked, model->stats.steps / e->executions);
+           e->states, model->stats.stale, model->stats.inserted, model->stats.parked,
+           model->stats.steps / e->executions);
     if (&model_outcomes && !more)
         printf(", %d outcomes, all that are expected", check_outcomes());
     printf("\n");
