@@ -14,7 +14,7 @@ void MPIDI_complete_wake_later(tsm_usc_waiter_t * waiter)
     if (MPIDI_thread_local.to_wake == MPIDI_THREAD_WAKES)
         MPIDI_complete_wake();
     MPIDI_thread_local.wake[MPIDI_thread_local.to_wake++] = waiter;
-    if (!MPIDI_thread_local.vcis)
+    if (!MPIDI_thread_holds_vci())
         MPIDI_complete_wake();
 }
 

@@ -45,11 +45,14 @@ typedef struct MPIDI_thread {
 /* Threads that it wakes in one go; see complete.h. */
 #define MPIDI_THREAD_WAKES 8
 
+/* What `held` counts for a section of any mutex of MPICH, and for one that is a VCI's. */
+#define MPIDI_THREAD_SECTION 1
+#define MPIDI_THREAD_VCI (1 << 16 | MPIDI_THREAD_SECTION)
+
 typedef struct MPIDI_thread_local {
     MPIDI_thread_t *self;       /* NULL before the first need */
     int to_wake;                /* pending wakes: the first so many of `wake` */
-    int sections;               /* critical sections it is in, of any mutex of MPICH */
-    int vcis;                   /* those among them that are VCIs */
+    int held;                   /* critical sections it is in: one of the two values below for each */
     int draining;               /* it is issuing posted operations; see posted.h */
     unsigned completed;         /* requests that it has completed; wraps around */
     tsm_usc_waiter_t *wake[MPIDI_THREAD_WAKES];
@@ -60,6 +63,12 @@ typedef struct MPIDI_thread_local {
 extern __thread MPIDI_thread_local_t MPIDI_thread_local __attribute__((tls_model("initial-exec")));
 
 MPIDI_thread_t *MPIDI_thread_create(void);
+
+/* Whether the calling thread holds a VCI. */
+static inline int MPIDI_thread_holds_vci(void)
+{
+    return MPIDI_thread_local.held >= MPIDI_THREAD_VCI;
+}
 
 /* The calling thread's record. Ends the program with a message if there is no memory for it. */
 static inline MPIDI_thread_t *MPIDI_thread_self(void)

@@ -29,9 +29,23 @@
 
 MPL_STATIC_INLINE_PREFIX int MPIDI_issue(int vci, const MPIDI_op_t * op, MPIR_Request ** req)
 {
-    if (MPIDI_MODEL_ISSUE == MPIDI_ISSUE_LOCKQ)
-        return MPIDI_issue_lockq(vci, op, req);
+#if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI
+    MPIDU_Thread_mutex_t *held = NULL;
+    int mpi_errno;
+
+    if (MPIDI_MODEL_ISSUE == MPIDI_ISSUE_LOCKQ && MPIR_ThreadInfo.isThreaded) {
+        held = MPIDI_lockq_enter(vci);
+        if (unlikely(!held))
+            return MPIDI_lockq_post(vci, *op, req);
+    }
+    /* the one place of all models from which MPICH's function is called, so that it is inlined */
+    mpi_errno = MPIDI_issue_lock(op, req);
+    if (held)
+        MPIDI_section_exit(held);
+    return mpi_errno;
+#else
     return MPIDI_issue_lock(op, req);
+#endif
 }
 
 /* The VCI of a send and of a receive; any value if the model does not ask for it. */

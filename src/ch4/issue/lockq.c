@@ -9,6 +9,13 @@
 
 #include "threads/issue/issue.h"
 
+int MPIDI_lockq_is_blocked(MPIDI_vci_t * vci)
+{
+    if (!vci->draining)
+        MPIDI_posted_issue(vci, MPIR_CVAR_CH4_MAX_COMBINE);
+    return vci->draining || MPIDI_section_has_posted(vci);
+}
+
 int MPIDI_lockq_post(int vci, const MPIDI_op_t op, MPIR_Request ** req)
 {
     int mpi_errno = MPIDI_posted_push(&MPIDI_VCI(vci).threads, &op, req);

@@ -18,44 +18,26 @@
 #include "../posted.h"
 #include "../section/section.h"
 
-/* 1: the VCI is ours and nothing is posted before us. 0: post. Never waits. */
-MPL_STATIC_INLINE_PREFIX int MPIDI_lockq_begin(MPIDI_vci_t * vci, MPIDU_Thread_mutex_t * m)
-{
-    if (!MPIDI_section_try(m))
-        return 0;
-    if (unlikely(vci->draining))
-        goto fn_post;
-    if (unlikely(MPIDI_section_has_posted(vci))) {
-        MPIDI_posted_issue(vci, MPIR_CVAR_CH4_MAX_COMBINE);
-        if (MPIDI_section_has_posted(vci))
-            goto fn_post;
-    }
-    return 1;
+/* Whether posted operations keep the holder from issuing its own. Slow path. */
+int MPIDI_lockq_is_blocked(MPIDI_vci_t * vci);
 
-  fn_post:
-    MPIDI_section_exit(m);
-    return 0;
+/* The lock of the VCI, which is ours now, with nothing posted before us; or NULL: post. Never waits. */
+MPL_STATIC_INLINE_PREFIX MPIDU_Thread_mutex_t *MPIDI_lockq_enter(int vci)
+{
+    MPIDU_Thread_mutex_t *m = &MPIDI_VCI(vci).lock;
+    MPIDI_vci_t *v = &MPIDI_VCI(vci).threads;
+
+    if (!MPIDI_section_try(m))
+        return NULL;
+    if (unlikely(MPIDI_section_has_posted(v)) && MPIDI_lockq_is_blocked(v)) {
+        MPIDI_section_exit(m);
+        return NULL;
+    }
+    return m;
 }
 
 /* Out of line: the operation by value, so that it need not be in memory where it is not posted. */
 int MPIDI_lockq_post(int vci, const MPIDI_op_t op, MPIR_Request ** req);
-
-MPL_STATIC_INLINE_PREFIX int MPIDI_issue_lockq(int vci, const MPIDI_op_t * op, MPIR_Request ** req)
-{
-    MPIDU_Thread_mutex_t *m = &MPIDI_VCI(vci).lock;
-    int mpi_errno;
-
-    if (!MPIR_ThreadInfo.isThreaded)
-        return MPIDI_issue_lock(op, req);
-    if (unlikely(!MPIDI_lockq_begin(&MPIDI_VCI(vci).threads, m)))
-        return MPIDI_lockq_post(vci, *op, req);
-    mpi_errno = MPIDI_issue_lock(op, req);
-    MPIDI_section_exit(m);
-    return mpi_errno;
-}
-
-#else
-#define MPIDI_issue_lockq(vci_, op_, req_) MPIDI_issue_lock(op_, req_)
 #endif
 
 #endif /* MPIDI_ISSUE_LOCKQ_H_INCLUDED */

@@ -67,7 +67,7 @@ void MPIDI_poll_test_failed(MPIDI_thread_t * self)
     if (++self->tests % TESTS_BEFORE_YIELD != 0)
         return;
     tsm_load_touch();
-    if (!MPIDI_thread_local.sections && tsm_load_crowded())
+    if (!MPIDI_thread_local.held && tsm_load_crowded())
         tsm_yield();
 }
 

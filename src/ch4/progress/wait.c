@@ -168,7 +168,7 @@ static int server_turn(MPIDI_wait_t * w)
 static int may_sleep(const MPID_Progress_state * state)
 {
     return MPIDI_model.progress == MPIDI_PROGRESS_USC_KIND && state->wait.count > 0 &&
-        state->vci_count <= MPIDI_THREAD_LINKS && !MPIDI_thread_local.sections &&
+        state->vci_count <= MPIDI_THREAD_LINKS && !MPIDI_thread_local.held &&
         !MPIR_CVAR_ENABLE_FT;
 }
 

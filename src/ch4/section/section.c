@@ -36,7 +36,7 @@ void MPIDI_section_poll_for_others(MPIDU_Thread_mutex_t * m)
     MPIDI_vci_t *vci = m->vci;
     int mpi_errno;
 
-    if (MPIDI_thread_local.sections > 1 || vci->draining)
+    if (MPIDI_thread_local.held > MPIDI_THREAD_VCI || vci->draining)
         return;
     MPIDI_thread_local.draining++;
     mpi_errno = MPIDI_drive(vci, MPIDI_PROGRESS_ALL);

@@ -79,7 +79,7 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_section_release(MPIDU_Thread_mutex_t * m)
 {
     int depth = MPIDI_vci_lock_leave(m);
 
-    if (unlikely(MPIDI_thread_local.to_wake && !MPIDI_thread_local.vcis))
+    if (unlikely(MPIDI_thread_local.to_wake && !MPIDI_thread_holds_vci()))
         MPIDI_section_wake();
     return depth;
 }
@@ -142,6 +142,6 @@ MPL_STATIC_INLINE_PREFIX void MPIDI_section_yield(MPIDU_Thread_mutex_t * m)
  * section goes on at once: if it slept with the lock, the threads that it makes room for would find
  * the lock taken each time, and starve. */
 #define MPIDUI_THREAD_CS_YIELD_GLOBAL(mutex) \
-    MPIDUI_SECTION(if (!MPIDI_thread_local.sections) MPIDI_section_pause())
+    MPIDUI_SECTION(if (!MPIDI_thread_local.held) MPIDI_section_pause())
 
 #endif /* MPIDI_SECTION_H_INCLUDED */

@@ -21,13 +21,12 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_vci_lock_is_mine(const MPIDU_Thread_mutex_t *
     return __atomic_load_n(&m->owner, __ATOMIC_RELAXED) == pthread_self();
 }
 
-MPL_STATIC_INLINE_PREFIX void MPIDI_vci_lock_own_(MPIDU_Thread_mutex_t * m)
+MPL_STATIC_INLINE_PREFIX void MPIDI_vci_lock_own_(MPIDU_Thread_mutex_t * m, int is_vci)
 {
     MPIR_Assert(m->count == 0);
     __atomic_store_n(&m->owner, pthread_self(), __ATOMIC_RELAXED);
     m->count = 1;
-    MPIDI_thread_local.sections++;
-    MPIDI_thread_local.vcis += (m->vci != NULL);
+    MPIDI_thread_local.held += is_vci ? MPIDI_THREAD_VCI : MPIDI_THREAD_SECTION;
 }
 
 /* The lock was taken: wait for it. In vci_lock.c, out of line. */
@@ -39,15 +38,15 @@ MPL_STATIC_INLINE_PREFIX void MPIDI_vci_lock_enter(MPIDU_Thread_mutex_t * m, int
 {
     if (!(low ? tsm_lock_try_low(&m->mutex) : tsm_lock_try(&m->mutex)))
         MPIDI_vci_lock_wait(m, low);
-    MPIDI_vci_lock_own_(m);
+    MPIDI_vci_lock_own_(m, m->vci != NULL);
 }
 
-/* 1 if the lock is ours now, 0 if it was taken. Never waits. Not for the holder. */
+/* 1 if the lock is ours now, 0 if it was taken. Never waits. Not for the holder; of VCIs only. */
 MPL_STATIC_INLINE_PREFIX int MPIDI_vci_lock_try(MPIDU_Thread_mutex_t * m)
 {
     if (!tsm_lock_try(&m->mutex))
         return 0;
-    MPIDI_vci_lock_own_(m);
+    MPIDI_vci_lock_own_(m, 1);
     return 1;
 }
 
@@ -58,8 +57,7 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_vci_lock_leave(MPIDU_Thread_mutex_t * m)
 
     MPIR_Assert(depth > 0);
     m->count = 0;
-    MPIDI_thread_local.sections--;
-    MPIDI_thread_local.vcis -= (m->vci != NULL);
+    MPIDI_thread_local.held -= m->vci ? MPIDI_THREAD_VCI : MPIDI_THREAD_SECTION;
     __atomic_store_n(&m->owner, 0, __ATOMIC_RELAXED);
     tsm_lock_release(&m->mutex);
     return depth;

@@ -25,7 +25,7 @@ MPL_STATIC_INLINE_PREFIX void MPIDI_early_yield(MPIDI_thread_t * self)
         return;
     self->early = 0;
     tsm_load_touch();
-    if (!MPIDI_thread_local.sections && tsm_load_crowded())
+    if (!MPIDI_thread_local.held && tsm_load_crowded())
         tsm_yield();
 }
 

@@ -39,6 +39,7 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_inject_locked(const void *buf, MPI_Aint count
 
 /* 1 if the message was sent, with the builtin complete request in *request, whatever was there; 0 if
  * nothing was done. Takes the VCI lock. */
+__attribute__((always_inline))
 MPL_STATIC_INLINE_PREFIX int MPIDI_inject(const void *buf, MPI_Aint count,
                                               MPI_Datatype datatype, int rank, int tag,
                                               MPIR_Comm * comm, int context_offset,
