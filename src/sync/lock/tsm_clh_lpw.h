@@ -8,7 +8,8 @@
  *             only wait for progress.
  * Source:     "Locking Aspects in Multithreaded MPI Implementations" (TOPC), section 6.2, figure
  *             10: a CLH queue for each priority and a ticket lock, the filter, that a run of
- *             high-priority threads takes once and each low-priority thread takes anew.
+ *             high-priority threads takes once and each low-priority thread takes anew. A run is
+ *             bounded here, as MPI promises a thread that waits that its call returns.
  * Invariants: (1) the lock is held by whoever holds the filter, or has been handed it along the
  *             high queue. (2) go_straight is 1 exactly while the filter belongs to the high queue;
  *             it is a plain field, written only by a thread that holds both the high queue and the
@@ -16,7 +17,7 @@
  *             holder of that queue, stands at the filter or has it.
  * Progress:   acquire is blocking and FIFO among high; by (3) it lets at most one low thread go
  *             first. Acquire_low is blocking and FIFO among low; it is served once no high thread
- *             waits, and starves while high threads keep coming, which is the purpose. The tries
+ *             waits, or when TSM_CLH_LPW_RUN of them have had the lock in a row. The tries
  *             are bounded: a CLH try, a ticket try, and a CLH release to undo the first if the
  *             second fails. Release is wait-free.
  *
@@ -51,6 +52,11 @@
 #include "tsm_clh.h"
 #include "tsm_ticket.h"
 
+/* High threads that may have the lock in a row while a low one waits. */
+#ifndef TSM_CLH_LPW_RUN
+#define TSM_CLH_LPW_RUN 1024
+#endif
+
 typedef struct tsm_clh_lpw {
     tsm_clh_t high;
     char pad1[TSM_CACHELINE - sizeof(tsm_clh_t)];
@@ -58,6 +64,7 @@ typedef struct tsm_clh_lpw {
     char pad2[TSM_CACHELINE - sizeof(tsm_clh_t)];
     tsm_ticket_t filter;
     int go_straight;                    /* beside `serving`, which only holders write, too */
+    int run;                            /* hand-overs in this run of high threads; as go_straight */
 } tsm_clh_lpw_t;
 
 /* Make a free lock for the contexts of a pool. One thread, before any use. */
@@ -67,6 +74,7 @@ static inline void tsm_clh_lpw_init(tsm_clh_lpw_t *lock, tsm_clh_pool_t *pool)
     tsm_clh_init(&lock->low, pool);
     tsm_ticket_init(&lock->filter);
     lock->go_straight = 0;
+    lock->run = 0;
 }
 
 /* End of use; the lock must be free. One thread, after all others are done, while the pool is
@@ -106,7 +114,8 @@ static inline int tsm_clh_lpw_try(tsm_clh_lpw_t *lock, tsm_clh_context_t *contex
 static inline void tsm_clh_lpw_release(tsm_clh_lpw_t *lock, tsm_clh_context_t *context)
 {
     assert(lock->go_straight && "tsm_clh_lpw_release: not held with high priority");
-    if (!tsm_clh_has_waiter(&lock->high, context)) {
+    if (++lock->run >= TSM_CLH_LPW_RUN || !tsm_clh_has_waiter(&lock->high, context)) {
+        lock->run = 0;
         lock->go_straight = 0;          /* whoever comes from now on asks the filter */
         tsm_ticket_release(&lock->filter);
     }

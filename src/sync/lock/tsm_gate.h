@@ -37,8 +37,8 @@
  *             For a lock without a try write 0; the count in `waiting` then costs two atomic
  *             instructions each time. Each lock has a gate of its own; one with two priorities has
  *             one for each, as its high threads must not stand behind low ones, and its low threads
- *             use the functions that end in _below: they wait also while high ones queue at their
- *             gate, where the lock's own order does not see them. The two gates count apart. HMCS's
+ *             use the functions that end in _below: they wait also, for a quantum at most, while high
+ *             ones queue at their gate, where the lock's own order does not see them. The two gates count apart. HMCS's
  *             try goes to the root, so a thread may overtake one that is on its way up from a leaf;
  *             the other tries find nobody to overtake.
  *
@@ -51,8 +51,8 @@
  *             gate before its critical section only, so whoever has the lock last may free both
  *             after release.
  * Progress:   passing is blocking and FIFO in the queue, with a quantum at most for each thread
- *             before us, as far as the scheduler lets the head look; below another gate, with the
- *             time in which threads queue there, so low threads may starve, as in CLH-LPW itself.
+ *             before us, as far as the scheduler lets the head look; below another gate, with
+ *             another quantum.
  *             An open gate is passed with one load, or two below another; a closed one by the
  *             favoured thread with a few loads and a store, and a compare-and-swap once in
  *             TSM_GATE_USES. Try adds no more than that to the inner try; it fails while others
@@ -154,6 +154,12 @@ static inline int tsm_gate_look_(void *arg)
     return view->uses == last && tsm_load(&view->gate->waiting, TSM_RELAXED) == 0;
 }
 
+/* By the head: 1 if nobody queues at the gate above. */
+static inline int tsm_gate_look_above_(void *above)
+{
+    return !tsm_gate_queued(above);
+}
+
 /* Wait in the queue. Out of line: it is not worth the caller's registers. */
 static __attribute__((noinline, unused)) void tsm_gate_queue_(tsm_gate_t *gate, tsm_gate_t *above)
 {
@@ -163,8 +169,8 @@ static __attribute__((noinline, unused)) void tsm_gate_queue_(tsm_gate_t *gate, 
     tsm_load_touch();
     tsm_mcs_acquire(&gate->queue, &node);
     tsm_watch(tsm_gate_look_, &view);
-    while (above != NULL && tsm_gate_queued(above))
-        tsm_yield();
+    if (above != NULL)
+        tsm_watch(tsm_gate_look_above_, above);
     int last = tsm_load(&gate->queue.tail, TSM_RELAXED) == &node;
     tsm_store(&gate->favoured, last ? 0 : tsm_watch_me(), TSM_RELAXED);
     tsm_mcs_release(&gate->queue, &node);
@@ -208,7 +214,7 @@ static inline int tsm_gate_try_(tsm_gate_t *gate, tsm_gate_t *above)
 #define tsm_gate_acquire(gate_, try_, acquire_) \
     tsm_gate_acquire_below(gate_, NULL, try_, acquire_)
 
-/* The same for a lower priority: waits also while threads queue at the gate above_. */
+/* The same for a lower priority: waits also, for a while, if threads queue at the gate above_. */
 #define tsm_gate_acquire_below(gate_, above_, try_, acquire_) \
     do { \
         tsm_gate_enter_((gate_), (above_)); \

@@ -143,7 +143,7 @@ static inline void tsm_gated_clh_lpw_init(tsm_gated_clh_lpw_t *gated, tsm_clh_po
     tsm_clh_lpw_init(&gated->lock, pool);
 }
 
-/* The same three with low priority. Low threads wait while high ones queue, and may starve. */
+/* The same three with low priority. Low threads wait while high ones queue, for a time with a bound. */
 static inline void tsm_gated_clh_lpw_acquire_low(tsm_gated_clh_lpw_t *gated,
                                                  tsm_clh_context_t *node)
 {

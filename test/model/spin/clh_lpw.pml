@@ -140,7 +140,10 @@ held:
         :: last = false
         fi;
 #else
-        last = (tail[0] == mine);
+        if
+        :: last = (tail[0] == mine)
+        :: last = true                  /* the run of high threads has reached its bound */
+        fi;
 #endif
         if
         :: last ->
