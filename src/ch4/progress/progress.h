@@ -19,10 +19,10 @@
  * with all its patience, whatever the wait before it had to endure. Included by ch4_progress.h. */
 
 #include "../model.h"
-#include "../section/section.h"
 #include "turn.h"
 
 #if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI
+#include "../section/section.h"
 #include "poll.h"
 #include "watchdog.h"
 
