@@ -7,6 +7,8 @@
 
 #include "unit_lock.h"
 
+/* More than the high threads that a test lets in before a low one. */
+#define TSM_CLH_LPW_RUN 6
 #include "lock/tsm_clh_lpw.h"
 
 /* The largest team, and some more. */
@@ -263,6 +265,29 @@ static void test_high_goes_first(void **state)
     end(holder);
 }
 
+/* A low thread does not wait for all high ones: the bound on a run counts the holder, too. */
+static void test_run_is_bounded(void **state)
+{
+    void *holder = begin(0);
+
+    (void) state;
+    for (long round = 0; round < unit_scaled(60); round++) {
+        unit_line_t highs = { .lock = &high_logged }, lows = { .lock = &low_logged };
+        log_length = 0;
+        acquire(holder);
+        add_low(&lows, 0);
+        wait_for_filter(2);
+        for (int id = 0; id < 8; id++)
+            add_high(&highs, id);
+        release(holder);
+        unit_line_end(&highs);
+        unit_line_end(&lows);
+        check_log("HHHHHLHHH");
+        check_fifo(&highs);
+    }
+    end(holder);
+}
+
 /* Held by low; a high thread waits for that one, and not for the low ones behind it. */
 static void test_low_holder_delays_high_once(void **state)
 {
@@ -457,6 +482,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_try),
         cmocka_unit_test(test_high_goes_first),
+        cmocka_unit_test(test_run_is_bounded),
         cmocka_unit_test(test_low_holder_delays_high_once),
         cmocka_unit_test(test_low_served_after_high),
         cmocka_unit_test(test_nobody_starves),
