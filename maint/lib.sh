@@ -2,8 +2,9 @@
 # Copyright (C) by the MPICH-TSM developers
 # See COPYRIGHT in top-level directory
 #
-# Steps that maint/quickstart and maint/check share. The caller sets root (this repository) and
-# me (its name for messages); everything is made below _build/runtime and _install.
+# Steps that maint/quickstart, maint/check and maint/check-tsan share. The caller sets root (this
+# repository) and me (its name for messages); everything is made below _build/runtime and _install,
+# unless the caller changes the three variables below.
 
 # shellcheck disable=SC2154 # root and me come from the caller
 build=$root/_build/runtime
@@ -68,7 +69,7 @@ configure_runtime() {
     # shellcheck disable=SC2086 # a list of words
     if ! (cd "$build" && "$root/configure" $configure_options) >"$build/configure.log" 2>&1; then
         tail -n 15 "$build/configure.log" >&2
-        die "configure failed (log: _build/runtime/configure.log)"
+        die "configure failed (log: ${build#"$root"/}/configure.log)"
     fi
     sed -n '/^MPICH-TSM /,$p' "$build/configure.log"
     printf '%s' "$configure_options" >"$build/.configured"
@@ -108,10 +109,10 @@ build_runtime() {
     local now job
     now=$(source_stamp)
     if [ -x "$prefix/bin/mpicc" ] && [ "$(cat "$build/.built" 2>/dev/null)" = "$now" ]; then
-        say "   the library in _install is up to date"
+        say "   the library in ${prefix#"$root"/} is up to date"
         return
     fi
-    step "make -j$(nproc) and install into _install (log: _build/runtime/make.log)"
+    step "make -j$(nproc) and install into ${prefix#"$root"/} (log: ${build#"$root"/}/make.log)"
     rm -f "$build/.built"
     set -m  # a process group, so that all of it can be stopped
     (make -C "$build" -j"$(nproc)" V=0 && make -C "$build" install V=0) \
@@ -124,7 +125,7 @@ build_runtime() {
     trap - INT TERM
     if ! wait $job; then
         tail -n 40 "$build/make.log" >&2
-        die "make failed (log: _build/runtime/make.log)"
+        die "make failed (log: ${build#"$root"/}/make.log)"
     fi
     printf '%s' "$now" >"$build/.built"
 }
