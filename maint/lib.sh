@@ -9,7 +9,7 @@
 # shellcheck disable=SC2154 # root and me come from the caller
 build=$root/_build/runtime
 prefix=$root/_install
-configure_options="--enable-thread-cs=runtime --disable-fortran --prefix=$prefix"
+configure_options="--enable-thread-cs=runtime --disable-fortran --disable-static --prefix=$prefix"
 
 say() { printf '%s\n' "$*"; }
 die() { printf '%s: %s\n' "$me" "$*" >&2; exit 1; }

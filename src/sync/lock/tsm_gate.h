@@ -38,9 +38,9 @@
  *             instructions each time. Each lock has a gate of its own; one with two priorities has
  *             one for each, as its high threads must not stand behind low ones, and its low threads
  *             use the functions that end in _below: they wait also, for a quantum at most, while high
- *             ones queue at their gate, where the lock's own order does not see them. The two gates count apart. HMCS's
- *             try goes to the root, so a thread may overtake one that is on its way up from a leaf;
- *             the other tries find nobody to overtake.
+ *             ones queue at their gate, where the lock's own order does not see them. The two gates
+ *             count apart. HMCS's try goes to the root, so a thread may overtake one that is on its
+ *             way up from a leaf; the other tries find nobody to overtake.
  *
  * Invariants: (1) the gate is policy: who passes it wrongly or twice, or with a name that a thread
  *             that has ended had before, costs order or speed. Mutual exclusion is the inner lock's
