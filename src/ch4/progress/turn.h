@@ -6,7 +6,10 @@
 #ifndef MPIDI_TURN_H_INCLUDED
 #define MPIDI_TURN_H_INCLUDED
 
-/* What loops inside MPICH's own code call. Included by ch4_impl.h. */
+/* What MPICH's own code calls, in every model: its loops that wait, its start and its end. Included
+ * by ch4_impl.h. */
+
+#include "../vci.h"
 
 /* One turn of a loop that holds the lock of a VCI and waits for something in which the peer has a
  * part: drive the VCI and now and then another one, since the peer may be in such a loop for that,
