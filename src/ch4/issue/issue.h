@@ -36,7 +36,7 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_issue(int vci, const MPIDI_op_t * op, MPIR_Re
     if (MPIDI_MODEL_ISSUE == MPIDI_ISSUE_LOCKQ && MPIR_ThreadInfo.isThreaded) {
         held = MPIDI_lockq_enter(vci);
         if (unlikely(!held))
-            return MPIDI_lockq_post(vci, *op, req);
+            return MPIDI_lockq_post(vci, op, req);
     }
     /* the one place of all models from which MPICH's function is called, so that it is inlined */
     mpi_errno = MPIDI_issue_lock(op, req);

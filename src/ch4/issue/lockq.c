@@ -16,9 +16,9 @@ int MPIDI_lockq_is_blocked(MPIDI_vci_t * vci)
     return vci->draining || MPIDI_section_has_posted(vci);
 }
 
-int MPIDI_lockq_post(int vci, const MPIDI_op_t op, MPIR_Request ** req)
+int MPIDI_lockq_post_op(int vci, const MPIDI_op_t * op, MPIR_Request ** req)
 {
-    int mpi_errno = MPIDI_posted_push(&MPIDI_VCI(vci).threads, &op, req);
+    int mpi_errno = MPIDI_posted_push(&MPIDI_VCI(vci).threads, op, req);
 
     /* the holder may have looked at the queue for the last time just before */
     if (mpi_errno == MPI_SUCCESS && !MPIDI_thread_local.draining)

@@ -36,8 +36,22 @@ MPL_STATIC_INLINE_PREFIX MPIDU_Thread_mutex_t *MPIDI_lockq_enter(int vci)
     return m;
 }
 
-/* Out of line: the operation by value, so that it need not be in memory where it is not posted. */
-int MPIDI_lockq_post(int vci, const MPIDI_op_t op, MPIR_Request ** req);
+/* Post *op; it is read before the return only. In lockq.c, out of line. */
+int MPIDI_lockq_post_op(int vci, const MPIDI_op_t * op, MPIR_Request ** req);
+
+/* The same for inlined callers. Only the address of a copy, made field by field, leaves the caller,
+ * so the compiler keeps *op itself in registers on the path that posts nothing. */
+__attribute__((always_inline))
+MPL_STATIC_INLINE_PREFIX int MPIDI_lockq_post(int vci, const MPIDI_op_t * op, MPIR_Request ** req)
+{
+    const MPIDI_op_t copy = {
+        .kind = op->kind,.rank = op->rank,.tag = op->tag,.context_offset = op->context_offset,
+        .errflag = op->errflag,.datatype = op->datatype,.buf = op->buf,.count = op->count,
+        .comm = op->comm,.av = op->av
+    };
+
+    return MPIDI_lockq_post_op(vci, &copy, req);
+}
 #endif
 
 #endif /* MPIDI_ISSUE_LOCKQ_H_INCLUDED */
