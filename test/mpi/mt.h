@@ -37,7 +37,7 @@ static mt_env_t mt;
 static inline void mt_fail(const char *file, int line, const char *fmt, ...)
 {
     va_list ap;
-    char text[512];
+    char text[2048];
     va_start(ap, fmt);
     vsnprintf(text, sizeof(text), fmt, ap);
     va_end(ap);
