@@ -223,14 +223,8 @@ static inline void tsm_usc_sleep(tsm_usc_waiter_t *waiter, tsm_wait_policy_t pol
     tsm_wait_count(&waiter->count, waiter->begun, policy);
 }
 
-/* Have all takers let go? Then nobody else has the address of the waiter, whose owner is in no set
- * and no slot. */
-static inline int tsm_usc_is_settled(tsm_usc_waiter_t *waiter)
-{
-    return tsm_count_read(&waiter->count) == waiter->taken;
-}
-
-/* Wait until they have. Not with a lock that a completer may need before it wakes. */
+/* Wait until all takers have let go. The owner is in no set and no slot; then no other thread has the
+ * address of the waiter. Not with a lock that a completer may need before it wakes. */
 static inline void tsm_usc_settle(tsm_usc_waiter_t *waiter)
 {
     uint32_t count;
