@@ -4,7 +4,8 @@
  */
 
 /*
- * What:       the one place of src/sync that touches atomics: a thin layer over C11 <stdatomic.h>.
+ * The one place of src/sync that touches atomics: a thin layer over C11 <stdatomic.h>.
+ *
  * Source:     ISO C11 7.17; no paper.
  * Invariants: every access names its order. There is no stand-alone fence, because ThreadSanitizer
  *             does not see one, and no other way around C11 atomics.

@@ -4,10 +4,10 @@
  */
 
 /*
- * What:       the one measure of load: how many threads want a processor against how many
- *             processors they may use, for all processes of the node. Locks, gates, waits and
- *             yields ask it whether to spin or to make room for others. There is one instance in a
- *             process, in tsm_load.c, which every program that uses src/sync links.
+ * The one measure of load: how many threads want a processor against how many processors they may
+ * use, for all processes of the node. Locks, gates, waits and yields ask it whether to spin or to
+ * make room for others. There is one instance in a process, in tsm_load.c, which every program that
+ * uses src/sync links.
  *
  * Interface:  tsm_load_touch()       the calling thread runs in the library
  *             tsm_load_sleep(1 | 0)  the calling thread begins or ends a wait
@@ -18,36 +18,13 @@
  *             tsm_load_override()    do not measure
  *             tsm_now_ns()           the clock
  *
- * Who counts. A thread wants a processor if it has touched the library within the last
- *             TSM_LOAD_WINDOW_MS or is in a wait, asleep or not. A thread that called the library
- *             long ago does not count. The processors are the union of the affinity masks of the
- *             threads that have touched the library and have not ended; the masks are read again
- *             all the time, a few at each refresh, so binding a thread later is seen. Another
- *             process counts while its processors intersect ours and its figures are younger than
- *             TSM_LOAD_SHARED_MS, so a process that died stops counting by itself.
- * Refresh.    One thread at a time takes the figures, at most once in about a millisecond, or
- *             when a new thread comes while they say "not crowded"; the others use the last ones.
- *             Every 64th touch looks whether a refresh is due, and so does each tsm_load_crowded()
- *             that is about to return 1. So "crowded" is about a millisecond old at most, and "not
- *             crowded" is as old as 64 touches: a loop that waits must touch, or call tsm_yield(),
- *             which does. A refresh reads one cache line for each thread; with thousands of threads
- *             refreshes become rarer, so that they take about 1/32 of one thread's time. After
- *             TSM_LOAD_WINDOW_MS without a refresh the first one counts only threads in a wait and
- *             the asker, and the next one is right.
- * Invariants: (1) All figures are hints: a wrong one costs speed and never correctness. (2) A
- *             thread writes its own record alone and on a path that runs often writes nothing else.
- *             (3) The list of records is guarded by a mutex; the refresh only tries it, so nobody
- *             waits for another thread's refresh but a thread that comes or goes. (4) A record is
- *             on the list until its thread ends, so a thread id on the list is that of a living
- *             thread.
- * Progress:   touch, sleep, crowded and processors are bounded; wait-free but for a thread's first
- *             call, which allocates its record and takes the mutex.
- * Pairs:      none: every access is relaxed, because the figures carry no other data.
  * Threads:    any number, and they may end at any time. A child of fork keeps the calling thread
  *             only, and shares nothing.
  *
  * Define TSM_LOAD_REPLACED to bring functions of your own instead of tsm_load.c (test/model does,
  * whose programs have no thread-local variables).
+ *
+ * Proof and pairs are at the end of this file.
  */
 
 #ifndef TSM_LOAD_H_INCLUDED
@@ -180,5 +157,33 @@ static inline int tsm_load_processors(void)
 }
 
 #endif /* TSM_LOAD_REPLACED */
+
+/*
+ * Who counts. A thread wants a processor if it has touched the library within the last
+ *             TSM_LOAD_WINDOW_MS or is in a wait, asleep or not. A thread that called the library
+ *             long ago does not count. The processors are the union of the affinity masks of the
+ *             threads that have touched the library and have not ended; the masks are read again
+ *             all the time, a few at each refresh, so binding a thread later is seen. Another
+ *             process counts while its processors intersect ours and its figures are younger than
+ *             TSM_LOAD_SHARED_MS, so a process that died stops counting by itself.
+ * Refresh.    One thread at a time takes the figures, at most once in about a millisecond, or
+ *             when a new thread comes while they say "not crowded"; the others use the last ones.
+ *             Every 64th touch looks whether a refresh is due, and so does each tsm_load_crowded()
+ *             that is about to return 1. So "crowded" is about a millisecond old at most, and "not
+ *             crowded" is as old as 64 touches: a loop that waits must touch, or call tsm_yield(),
+ *             which does. A refresh reads one cache line for each thread; with thousands of threads
+ *             refreshes become rarer, so that they take about 1/32 of one thread's time. After
+ *             TSM_LOAD_WINDOW_MS without a refresh the first one counts only threads in a wait and
+ *             the asker, and the next one is right.
+ * Invariants: (1) All figures are hints: a wrong one costs speed and never correctness. (2) A
+ *             thread writes its own record alone and on a path that runs often writes nothing else.
+ *             (3) The list of records is guarded by a mutex; the refresh only tries it, so nobody
+ *             waits for another thread's refresh but a thread that comes or goes. (4) A record is
+ *             on the list until its thread ends, so a thread id on the list is that of a living
+ *             thread.
+ * Progress:   touch, sleep, crowded and processors are bounded; wait-free but for a thread's first
+ *             call, which allocates its record and takes the mutex.
+ * Pairs:      none: every access is relaxed, because the figures carry no other data.
+ */
 
 #endif /* TSM_LOAD_H_INCLUDED */

@@ -4,9 +4,9 @@
  */
 
 /*
- * What:       how long a thread polls before it sleeps. While threads fit on the processors, for a
- *             time; when they do not, for a few polls. The state belongs to one wait and not to the
- *             thread, so one long wait does not change the next.
+ * How long a thread polls before it sleeps. While threads fit on the processors, for a time; when
+ * they do not, for a few polls. The state belongs to one wait and not to the thread, so one long
+ * wait does not change the next.
  *
  * Interface:  tsm_patience_begin()   a wait begins, or a poll has made progress
  *             tsm_patience_step()    a poll has found nothing: spin, yield or sleep

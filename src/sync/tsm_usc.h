@@ -4,11 +4,10 @@
  */
 
 /*
- * What:       the user-space condition: a thread sleeps until one of the things it waits for is
- *             complete, and whoever completes one wakes exactly that thread in O(1). One of the
- *             waiting threads of a set, the server, stays awake and drives progress for all of
- *             them; it elects its successor when it leaves. A thread may wait for any of n things,
- *             and in several sets at once.
+ * The user-space condition: a thread sleeps until one of the things it waits for is complete, and
+ * whoever completes one wakes exactly that thread in O(1). One of the waiting threads of a set, the
+ * server, stays awake and drives progress for all of them; it elects its successor when it leaves.
+ * A thread may wait for any of n things, and in several sets at once.
  *
  * Interface:  tsm_usc_t               a set of waiting threads with one server: one for each VCI
  *             tsm_usc_waiter_t        a thread that waits: one for each thread, used again
@@ -54,42 +53,10 @@
  *             Synchronization for Multithreaded MPI Implementations", CCGRID 2017. "Locking
  *             Aspects in Multithreaded MPI Implementations" (TOPC), section 9, names such
  *             selective wake-ups as future work. The protocol is ours.
- * Invariants: (1) As long as a set lists a sleeper it has a server. A server never sleeps: it has
- *             joined with 1, or it has been woken by its election. (2) A slot holds NULL or the
- *             waiter of the one thread that waits for it. To wake that thread, swap the pointer out
- *             and add one to the waiter's count; the swap is the right to touch the waiter, and the
- *             addition, which wakes, is the last touch. An election is the same: taking the link
- *             off the list is the right, the addition the last touch. (3) Every taker adds, so no
- *             taker relies on another one's wake: a completer that takes a pointer and keeps its
- *             wake for long delays neither an election nor another completion. (4) The waiter knows
- *             how many have taken it: the slots that it finds empty and the elections that it
- *             finds. Until as many have added, the waiter's memory stays. It may be used for the
- *             next sleep before that; a late addition then ends that sleep early, which costs a
- *             poll. (5) The count only grows, and tsm_usc_begin() reads it before the first join
- *             and register, so each addition that belongs to a sleep is later than what it compares
- *             with.
- * No lost wake: the waiter registers by a swap and then looks at the completion; the completer
- *             completes and then looks at the slot. If notify's look finds the slot still empty, it
- *             comes before the register in the one order of seq_cst accesses, and the completion
- *             before the waiter's look, which finds it. That needs seq_cst of the completing write
- *             and of the look as well. A completer that has only acq_rel must call
- *             tsm_usc_notify_swap(), which is right for all: of the two swaps of one slot one comes
- *             first, and the other one acquires from it.
- * Progress:   notify is wait-free, and so is wake (one fetch-and-add, and a system call if the
- *             thread sleeps in the kernel). Join, rejoin and leave take the set's mutex for a few
- *             instructions; an election is O(1). Sleep blocks until it is woken. Settle blocks
- *             until the last taker has added; hold no lock that it may need.
- *
- *   release                             acquire
- *   register: swap of slot              notify: swap of slot (the waiter's fields)
- *   notify: swap of slot                unregister: swap of slot (the slot's memory may go)
- *                                       register, with notify_swap: the completion
- *   wake: fetch-and-add of count        sleep, settle: load of count
- *   mutex                               mutex (server, list, links)
- *   seq_cst: register's swap, notify's load, and the caller's two accesses of the completion
- *
  * Threads:    any number. A link belongs to the waiting thread and stays from join 0 to rejoin, and
  *             from join or rejoin 1 to leave.
+ *
+ * Proof and pairs are at the end of this file.
  */
 
 #ifndef TSM_USC_H_INCLUDED
@@ -373,5 +340,41 @@ static inline int tsm_usc_sleep_or_serve(const tsm_usc_wait_t *wait)
         serves += tsm_usc_rejoin(wait->usc[i], &wait->link[i]);
     return serves;
 }
+
+/*
+ * Invariants: (1) As long as a set lists a sleeper it has a server. A server never sleeps: it has
+ *             joined with 1, or it has been woken by its election. (2) A slot holds NULL or the
+ *             waiter of the one thread that waits for it. To wake that thread, swap the pointer out
+ *             and add one to the waiter's count; the swap is the right to touch the waiter, and the
+ *             addition, which wakes, is the last touch. An election is the same: taking the link
+ *             off the list is the right, the addition the last touch. (3) Every taker adds, so no
+ *             taker relies on another one's wake: a completer that takes a pointer and keeps its
+ *             wake for long delays neither an election nor another completion. (4) The waiter knows
+ *             how many have taken it: the slots that it finds empty and the elections that it
+ *             finds. Until as many have added, the waiter's memory stays. It may be used for the
+ *             next sleep before that; a late addition then ends that sleep early, which costs a
+ *             poll. (5) The count only grows, and tsm_usc_begin() reads it before the first join
+ *             and register, so each addition that belongs to a sleep is later than what it compares
+ *             with.
+ * No lost wake: the waiter registers by a swap and then looks at the completion; the completer
+ *             completes and then looks at the slot. If notify's look finds the slot still empty, it
+ *             comes before the register in the one order of seq_cst accesses, and the completion
+ *             before the waiter's look, which finds it. That needs seq_cst of the completing write
+ *             and of the look as well. A completer that has only acq_rel must call
+ *             tsm_usc_notify_swap(), which is right for all: of the two swaps of one slot one comes
+ *             first, and the other one acquires from it.
+ * Progress:   notify is wait-free, and so is wake (one fetch-and-add, and a system call if the
+ *             thread sleeps in the kernel). Join, rejoin and leave take the set's mutex for a few
+ *             instructions; an election is O(1). Sleep blocks until it is woken. Settle blocks
+ *             until the last taker has added; hold no lock that it may need.
+ *
+ *   release                             acquire
+ *   register: swap of slot              notify: swap of slot (the waiter's fields)
+ *   notify: swap of slot                unregister: swap of slot (the slot's memory may go)
+ *                                       register, with notify_swap: the completion
+ *   wake: fetch-and-add of count        sleep, settle: load of count
+ *   mutex                               mutex (server, list, links)
+ *   seq_cst: register's swap, notify's load, and the caller's two accesses of the completion
+ */
 
 #endif /* TSM_USC_H_INCLUDED */

@@ -4,10 +4,9 @@
  */
 
 /*
- * What:       the only place of src/sync that yields the processor or sleeps in the kernel. A wait
- *             spins a little, then yields, then sleeps; whoever ends it calls the kernel only if
- *             the waiter has flagged itself. Threads that sleep or yield here are counted by
- *             tsm_load.h.
+ * The only place of src/sync that yields the processor or sleeps in the kernel. A wait spins a
+ * little, then yields, then sleeps; whoever ends it calls the kernel only if the waiter has flagged
+ * itself. Threads that sleep or yield here are counted by tsm_load.h.
  *
  * Interface:  tsm_yield()                           offer the processor to others
  *             tsm_wait_until(condition, policy)     poll a condition, never sleep
@@ -19,37 +18,11 @@
  *             Furwocks", OLS 2002; Drepper, "Futexes are tricky". MPI context: ICS'19 "Software
  *             Combining to Mitigate Multithreaded MPI Contention", section 3, whose waits only
  *             spin.
- * Invariants, tsm_wait_word: (1) a parked word means that a waiter sleeps or is about to: only a
- *             waiter writes `parked`, by CAS from `waiting`. (2) The waker writes with an exchange,
- *             so it either comes before that CAS, which then fails, or it sees `parked` and wakes.
- *             FUTEX_WAIT compares the word with `parked` in the kernel, so a change between the CAS
- *             and the sleep makes it return at once. No wake is lost.
- * Invariants, tsm_wait_count: (1) the flag is set and cleared by the owner alone, and is set only
- *             from the value that the owner has seen. (2) Every wake adds to the counter, so one
- *             before the flag makes the CAS fail, and one after it finds the flag and wakes. Two
- *             wakes in a row may both find the flag; the second is then one system call too many.
- * Progress:   blocking for the waiter; waking is wait-free.
- *
- *   release (writer)                        acquire (reader)
- *   tsm_wake_word: swap of the new value    tsm_wait_word: the load that finds a value that is
- *                                           neither `waiting` nor `parked`
- *   tsm_wake_count: fetch-and-add           tsm_wait_count, tsm_count_read: the load that finds
- *                                           the counter grown. All writes but the initial one are
- *                                           RMWs, so it acquires from every add that it counts.
- *   whatever the writer of the condition    the access in `condition`, whose order the caller
- *   does                                    names
- *
- * Spurious wakes: the kernel may return early (signal, or a wake that was meant for an earlier use
- * of the same address). The waiter reads the word again and sleeps again; callers never see one.
- *
- * The waker touches the word last with its read-modify-write; FUTEX_WAKE then takes only the
- * address. By then the waiter may have seen the value, left and given the memory back. That is
- * harmless: a private FUTEX_WAKE does not read the memory, so an unmapped address wakes nobody, and
- * a new use of it as a futex sees at most a spurious wake.
- *
  * Threads:    any number of waiters on one word, one on a counter; any number of them more than
  *             processors. With one processor allowed nobody spins, because the awaited thread
  *             cannot run meanwhile. Nothing here changes errno.
+ *
+ * Proof and pairs are at the end of this file.
  */
 
 #ifndef TSM_WAIT_H_INCLUDED
@@ -313,5 +286,35 @@ static inline void tsm_wake_count(TSM_ATOMIC(uint32_t) *w)
     (void) old;
 #endif
 }
+
+/*
+ * Invariants, tsm_wait_word: (1) a parked word means that a waiter sleeps or is about to: only a
+ *             waiter writes `parked`, by CAS from `waiting`. (2) The waker writes with an exchange,
+ *             so it either comes before that CAS, which then fails, or it sees `parked` and wakes.
+ *             FUTEX_WAIT compares the word with `parked` in the kernel, so a change between the CAS
+ *             and the sleep makes it return at once. No wake is lost.
+ * Invariants, tsm_wait_count: (1) the flag is set and cleared by the owner alone, and is set only
+ *             from the value that the owner has seen. (2) Every wake adds to the counter, so one
+ *             before the flag makes the CAS fail, and one after it finds the flag and wakes. Two
+ *             wakes in a row may both find the flag; the second is then one system call too many.
+ * Progress:   blocking for the waiter; waking is wait-free.
+ *
+ *   release (writer)                        acquire (reader)
+ *   tsm_wake_word: swap of the new value    tsm_wait_word: the load that finds a value that is
+ *                                           neither `waiting` nor `parked`
+ *   tsm_wake_count: fetch-and-add           tsm_wait_count, tsm_count_read: the load that finds
+ *                                           the counter grown. All writes but the initial one are
+ *                                           RMWs, so it acquires from every add that it counts.
+ *   whatever the writer of the condition    the access in `condition`, whose order the caller
+ *   does                                    names
+ *
+ * Spurious wakes: the kernel may return early (signal, or a wake that was meant for an earlier use
+ * of the same address). The waiter reads the word again and sleeps again; callers never see one.
+ *
+ * The waker touches the word last with its read-modify-write; FUTEX_WAKE then takes only the
+ * address. By then the waiter may have seen the value, left and given the memory back. That is
+ * harmless: a private FUTEX_WAKE does not read the memory, so an unmapped address wakes nobody, and
+ * a new use of it as a futex sees at most a spurious wake.
+ */
 
 #endif /* TSM_WAIT_H_INCLUDED */

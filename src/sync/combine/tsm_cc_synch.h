@@ -4,37 +4,19 @@
  */
 
 /*
- * What:       CC-Synch combining: a thread hands over an operation and waits until somebody has
- *             executed it. One swap per operation; nodes wander between threads as in a CLH lock.
+ * CC-Synch combining: a thread hands over an operation and waits until somebody has executed it.
+ * One swap per operation; nodes wander between threads as in a CLH lock.
+ *
  * Source:     Fatourou and Kallimanis, "Revisiting the Combining Synchronization Technique",
  *             PPoPP 2012 (CC-Synch). The paper's two flags, "wait" and "completed", are one word
  *             here, so that a wake says at once which of the two it is; on a weakly ordered
  *             machine two plain flags could be seen in the wrong order.
- * Invariants: (1) The nodes form one list that ends in tail, a node without operation that
- *             belongs to nobody yet. Whoever swaps its own spare node in as the new tail gets the
- *             old one, puts its operation there and then links it. (2) Exactly one node of the
- *             list, its first, is GRANTED or belongs to the combiner, so there is at most one
- *             combiner; with nobody about, it is tail. (3) The combiner executes linked nodes
- *             only and reads a link before it marks the node DONE. (4) n threads attached: n + 1
- *             nodes, each of them a handle's spare or in the list.
- * Progress:   blocking; operations take effect in the order of the swaps of tail. A thread
- *             executes at most max_combine operations, its own included. A thread that stands
- *             between its swap and its link delays those behind it; the combiner does not wait
- *             for it but leaves.
- *
- *   release                              acquire
- *   apply: swap of tail (ACQ_REL; the    apply: swap of tail by the thread that gets the node next
- *     new tail's link and status)
- *   apply: store of the link             combiner: load of the link (operation, argument, and the
- *                                        node that it leads to)
- *   combiner: swap of a status to DONE   apply: end of tsm_wait_word (the operation's effects)
- *   combiner: swap of the status where   apply: end of tsm_wait_word (all that was protected)
- *     it stops to GRANTED
- *
  * Threads:    any number; each attaches a handle of its own with a node that it brings, and gets
  *             a node back, in general another one, when it detaches. So nodes have to be freed
  *             one by one (malloc), or all of them after tsm_cc_synch_destroy. The operation runs
  *             in an arbitrary thread that uses the object and must not use the same object again.
+ *
+ * Proof and pairs are at the end of this file.
  */
 
 #ifndef TSM_CC_SYNCH_H_INCLUDED
@@ -173,5 +155,28 @@ static inline void tsm_cc_synch_apply(tsm_cc_synch_t *cc, tsm_cc_synch_handle_t 
         tsm_cc_synch_pass_(tsm_cc_synch_combine_(node, cc->max_combine));
     handle->spare = node;
 }
+
+/*
+ * Invariants: (1) The nodes form one list that ends in tail, a node without operation that
+ *             belongs to nobody yet. Whoever swaps its own spare node in as the new tail gets the
+ *             old one, puts its operation there and then links it. (2) Exactly one node of the
+ *             list, its first, is GRANTED or belongs to the combiner, so there is at most one
+ *             combiner; with nobody about, it is tail. (3) The combiner executes linked nodes
+ *             only and reads a link before it marks the node DONE. (4) n threads attached: n + 1
+ *             nodes, each of them a handle's spare or in the list.
+ * Progress:   blocking; operations take effect in the order of the swaps of tail. A thread
+ *             executes at most max_combine operations, its own included. A thread that stands
+ *             between its swap and its link delays those behind it; the combiner does not wait
+ *             for it but leaves.
+ *
+ *   release                              acquire
+ *   apply: swap of tail (ACQ_REL; the    apply: swap of tail by the thread that gets the node next
+ *     new tail's link and status)
+ *   apply: store of the link             combiner: load of the link (operation, argument, and the
+ *                                        node that it leads to)
+ *   combiner: swap of a status to DONE   apply: end of tsm_wait_word (the operation's effects)
+ *   combiner: swap of the status where   apply: end of tsm_wait_word (all that was protected)
+ *     it stops to GRANTED
+ */
 
 #endif /* TSM_CC_SYNCH_H_INCLUDED */

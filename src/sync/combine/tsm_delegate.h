@@ -4,21 +4,14 @@
  */
 
 /*
- * What:       what HYBCOMB, MP-SERVER and SHM-SERVER share: the type of a delegated operation, the
- *             ids of clients that come and go, and who the server is at the moment.
+ * What HYBCOMB, MP-SERVER and SHM-SERVER share: the type of a delegated operation, the ids of
+ * clients that come and go, and who the server is at the moment.
+ *
  * Source:     thesis on communication and synchronization on manycore processors, sections 6.1.3
  *             and 7.1.1, where the threads and their ids are fixed; registration is ours.
- * Invariants: (1) bit i of `taken` is set exactly while id i is somebody's. (2) `who` of a role is
- *             0 exactly while nobody has it, else the thread that has it.
- * Progress:   taking an id is lock-free, giving it back wait-free; entering and leaving a role are
- *             wait-free.
- *
- *   release                          acquire
- *   tsm_ids_give: RMW of the bits    tsm_ids_take: CAS that sets the bit again (what the former
- *                                    owner left at its place)
- *   tsm_role_leave: store of 0       tsm_role_enter: swap (what the former server left)
- *
  * Threads:    any number may try; at most `count`, itself at most TSM_IDS_MAX, have an id at once.
+ *
+ * Proof and pairs are at the end of this file.
  */
 
 #ifndef TSM_DELEGATE_H_INCLUDED
@@ -139,5 +132,17 @@ static inline int tsm_role_is_mine(const tsm_role_t *role)
     /* only we ourselves write what makes this true, so no order is needed */
     return tsm_load(&role->who, TSM_RELAXED) == tsm_role_me_();
 }
+
+/*
+ * Invariants: (1) bit i of `taken` is set exactly while id i is somebody's. (2) `who` of a role is
+ *             0 exactly while nobody has it, else the thread that has it.
+ * Progress:   taking an id is lock-free, giving it back wait-free; entering and leaving a role are
+ *             wait-free.
+ *
+ *   release                          acquire
+ *   tsm_ids_give: RMW of the bits    tsm_ids_take: CAS that sets the bit again (what the former
+ *                                    owner left at its place)
+ *   tsm_role_leave: store of 0       tsm_role_enter: swap (what the former server left)
+ */
 
 #endif /* TSM_DELEGATE_H_INCLUDED */

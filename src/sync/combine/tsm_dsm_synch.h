@@ -4,9 +4,10 @@
  */
 
 /*
- * What:       DSM-Synch combining with a lock interface beside it. A thread either hands over an
- *             operation and waits until somebody has executed it, or acquires and releases; both
- *             share one queue, so both exclude each other.
+ * DSM-Synch combining with a lock interface beside it. A thread either hands over an operation and
+ * waits until somebody has executed it, or acquires and releases; both share one queue, so both
+ * exclude each other.
+ *
  * Source:     Fatourou and Kallimanis, "Revisiting the Combining Synchronization Technique",
  *             PPoPP 2012 (DSM-Synch); ICS'19 "Software Combining to Mitigate Multithreaded MPI
  *             Contention", section 3.3.1, figure 2c (acquire, release and the gate). Differences:
@@ -17,37 +18,13 @@
  *             a thread needs one node, and it is free when the call returns. (b) There the test
  *             "counter > MAX_COMBINE" lets MAX_COMBINE + 2 operations pass; here the bound is
  *             exact. (c) The store that the paper already found wrong (its line 63) is absent.
- * Invariants: (1) tail is NULL exactly when nobody combines, holds or waits, else the newest
- *             node. The nodes form one list from the combiner's own node to tail. (2) The link of
- *             a node is written once, by its successor; the combiner then may move its own link
- *             forward. (3) A waiting node is executed only when its link is known, so it is never
- *             the tail, and taking it out needs no compare-and-swap. (4) Only the holder of the
- *             gate has a node without operation, so there is at most one in the queue; combining
- *             stops before it. (5) A node reaches DONE only after its operation, and GRANTED only
- *             without it.
- * Progress:   blocking; operations and acquisitions take effect in the order of their swaps of
- *             tail (acquisitions wait at the gate first, FIFO). A thread executes at most
- *             max_combine operations before it passes the duty on.
- *
- *   release                                 acquire
- *   apply, acquire: swap of tail            apply, acquire: swap of tail by the successor (our link
- *     (ACQ_REL)                             is NULL before the successor writes it)
- *   apply, acquire: store of the link       combiner: load of the link (operation, argument)
- *                                           release, apply: load of the link (the successor's
- *                                             status is WAITING before we overwrite it)
- *   combiner: swap of a status to DONE      apply: end of tsm_wait_word (the operation's effects)
- *   release, apply: swap of the             apply, acquire: end of tsm_wait_word (all that was
- *     successor's status to GRANTED         protected so far)
- *   release, apply: CAS of tail to NULL     apply, acquire: swap of tail that finds NULL
- *   The combiner's own store of its own link is relaxed: nobody else reads that link, and its
- *   only writer has come before. The look for "last node" reads the link with acquire, as it
- *   is the pointer followed next.
- *
  * Threads:    any number; they may come and go. The caller owns the node, which
  *             tsm_dsm_synch_node_init prepares once; it must stay untouched during apply, and
  *             from acquire until release, and is free, or may be freed, from then on. The
  *             operation runs in an arbitrary thread that uses the object, may block, and must not
  *             use the same object again. Results go through its argument.
+ *
+ * Proof and pairs are at the end of this file.
  */
 
 #ifndef TSM_DSM_SYNCH_H_INCLUDED
@@ -210,5 +187,33 @@ static inline void tsm_dsm_synch_release(tsm_dsm_synch_t *dsm, tsm_dsm_synch_nod
     tsm_dsm_synch_leave_(dsm, node);
     tsm_mcs_release(&dsm->gate, &node->gate);
 }
+
+/*
+ * Invariants: (1) tail is NULL exactly when nobody combines, holds or waits, else the newest
+ *             node. The nodes form one list from the combiner's own node to tail. (2) The link of
+ *             a node is written once, by its successor; the combiner then may move its own link
+ *             forward. (3) A waiting node is executed only when its link is known, so it is never
+ *             the tail, and taking it out needs no compare-and-swap. (4) Only the holder of the
+ *             gate has a node without operation, so there is at most one in the queue; combining
+ *             stops before it. (5) A node reaches DONE only after its operation, and GRANTED only
+ *             without it.
+ * Progress:   blocking; operations and acquisitions take effect in the order of their swaps of
+ *             tail (acquisitions wait at the gate first, FIFO). A thread executes at most
+ *             max_combine operations before it passes the duty on.
+ *
+ *   release                                 acquire
+ *   apply, acquire: swap of tail            apply, acquire: swap of tail by the successor (our link
+ *     (ACQ_REL)                             is NULL before the successor writes it)
+ *   apply, acquire: store of the link       combiner: load of the link (operation, argument)
+ *                                           release, apply: load of the link (the successor's
+ *                                             status is WAITING before we overwrite it)
+ *   combiner: swap of a status to DONE      apply: end of tsm_wait_word (the operation's effects)
+ *   release, apply: swap of the             apply, acquire: end of tsm_wait_word (all that was
+ *     successor's status to GRANTED         protected so far)
+ *   release, apply: CAS of tail to NULL     apply, acquire: swap of tail that finds NULL
+ *   The combiner's own store of its own link is relaxed: nobody else reads that link, and its
+ *   only writer has come before. The look for "last node" reads the link with acquire, as it
+ *   is the pointer followed next.
+ */
 
 #endif /* TSM_DSM_SYNCH_H_INCLUDED */

@@ -4,28 +4,19 @@
  */
 
 /*
- * What:       H-Synch combining for machines whose processors form clusters (NUMA nodes,
- *             sockets): one CC-Synch queue for each cluster, and one lock that the clusters'
- *             combiners take.
+ * H-Synch combining for machines whose processors form clusters (NUMA nodes, sockets): one CC-Synch
+ * queue for each cluster, and one lock that the clusters' combiners take.
+ *
  * Source:     Fatourou and Kallimanis, "Revisiting the Combining Synchronization Technique",
  *             PPoPP 2012 (H-Synch). The paper's central lock is a CLH lock; here it is the MCS
  *             lock, whose node can live on the combiner's stack, so that nothing has to wander
  *             between clusters.
- * Invariants: those of tsm_cc_synch.h for each cluster, and: operations are executed by the
- *             holder of the central lock only; only a cluster's combiner asks for it, so at most
- *             one thread of each cluster stands in its queue.
- * Progress:   blocking. FIFO in each cluster; clusters take turns, each at most max_combine
- *             operations. The central lock is released before the duty is passed on in the
- *             cluster, so that a waiting cluster comes first.
- *
- *   release                              acquire
- *   tsm_mcs_release of the central lock  tsm_mcs_acquire of it (all that was protected so far)
- *   those of tsm_cc_synch.h, in each cluster
- *
  * Threads:    any number, in any cluster, in any distribution. The cluster index is a hint about
  *             where the thread runs: a wrong one costs speed only. The caller gives the memory of
  *             the clusters, and nodes as tsm_cc_synch.h says. The operation must not use the same
  *             object again.
+ *
+ * Proof and pairs are at the end of this file.
  */
 
 #ifndef TSM_H_SYNCH_H_INCLUDED
@@ -115,5 +106,18 @@ static inline void tsm_h_synch_apply(tsm_h_synch_t *h, tsm_h_synch_handle_t *han
         tsm_h_synch_turn_(h, node, cc->max_combine);
     handle->cc.spare = node;
 }
+
+/*
+ * Invariants: those of tsm_cc_synch.h for each cluster, and: operations are executed by the
+ *             holder of the central lock only; only a cluster's combiner asks for it, so at most
+ *             one thread of each cluster stands in its queue.
+ * Progress:   blocking. FIFO in each cluster; clusters take turns, each at most max_combine
+ *             operations. The central lock is released before the duty is passed on in the
+ *             cluster, so that a waiting cluster comes first.
+ *
+ *   release                              acquire
+ *   tsm_mcs_release of the central lock  tsm_mcs_acquire of it (all that was protected so far)
+ *   those of tsm_cc_synch.h, in each cluster
+ */
 
 #endif /* TSM_H_SYNCH_H_INCLUDED */

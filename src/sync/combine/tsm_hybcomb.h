@@ -4,8 +4,9 @@
  */
 
 /*
- * What:       HYBCOMB, combining by messages: a thread sends its operation to the newest registered
- *             combiner while that one still has room, and becomes the next combiner itself if not.
+ * HYBCOMB, combining by messages: a thread sends its operation to the newest registered combiner
+ * while that one still has room, and becomes the next combiner itself if not.
+ *
  * Source:     thesis on communication and synchronization on manycore processors, section 6.1.3,
  *             algorithm 4, in the form without starvation that its "Additional comments" sketch:
  *             the combiner registers by a swap. Changes: (1) A swap cannot fail, so the node is
@@ -16,35 +17,12 @@
  *             with its predecessor's node. (3) A closed node is recognized by a load, which saves
  *             the fetch-and-add (line 14) and keeps the count from running away. (4) Members come
  *             and go; the nodes belong to the instance and stay.
- * Invariants: (1) last is the newest registered node; each registered node but the oldest waits for
- *             the one before it, so one thread at a time combines. (2) There is one node more than
- *             there are members. Each member has one; the one left over is done, and is last if
- *             nobody is registered (the dummy), else it is what the combiner has waited on.
- *             (3) A node's n_ops is below max_ops only from its opening, by a member that is about
- *             to register, until that member closes it. (4) Whoever adds 1 to an n_ops below
- *             max_ops has a place: the owner does not leave before it has received and answered
- *             that operation. (5) A member that awaits an answer gets no operations, since its node
- *             is closed; so its mailbox is empty and the answer never waits for room.
- * Progress:   blocking, without starvation: a thread either has a place with a combiner, or waits
- *             in the FIFO order of the swaps. A combiner executes at most max_ops operations of
- *             others and its own. A thread held between its place and its message delays that
- *             combiner.
- *
- *   release                                   acquire
- *   open: store of n_ops = 0 (owner)          fetch-and-add that finds a place, also behind other
- *                                             such (release sequence)
- *   register: swap of last (done is reset)    register: swap of last by the successor
- *   message with the operation                combiner: receipt (argument, what the caller did)
- *   message with the result                   caller: receipt (result, what the operation did)
- *   leave: swap of done, in tsm_wake_word     next combiner: end of tsm_wait_word (the data of the
- *                                             operations; the node is ours to use again)
- *   The load of last may be relaxed: the fetch-and-add synchronizes with the opening, and nodes are
- *   never freed. The swap that closes n_ops is relaxed: it only counts.
- *
  * Threads:    up to TSM_IDS_MAX members at once, as many as the caller gave memory for; threads
  *             register and unregister at any time, also while others wait. One operation of a
  *             member at a time. Operations run on other threads than their callers: no thread-local
  *             data, and no operation on the same instance from inside one.
+ *
+ * Proof and pairs are at the end of this file.
  */
 
 #ifndef TSM_HYBCOMB_H_INCLUDED
@@ -239,5 +217,32 @@ static inline uint64_t tsm_hybcomb_apply(tsm_hybcomb_t *comb, tsm_hybcomb_member
     member->busy = 0;
     return result;
 }
+
+/*
+ * Invariants: (1) last is the newest registered node; each registered node but the oldest waits for
+ *             the one before it, so one thread at a time combines. (2) There is one node more than
+ *             there are members. Each member has one; the one left over is done, and is last if
+ *             nobody is registered (the dummy), else it is what the combiner has waited on.
+ *             (3) A node's n_ops is below max_ops only from its opening, by a member that is about
+ *             to register, until that member closes it. (4) Whoever adds 1 to an n_ops below
+ *             max_ops has a place: the owner does not leave before it has received and answered
+ *             that operation. (5) A member that awaits an answer gets no operations, since its node
+ *             is closed; so its mailbox is empty and the answer never waits for room.
+ * Progress:   blocking, without starvation: a thread either has a place with a combiner, or waits
+ *             in the FIFO order of the swaps. A combiner executes at most max_ops operations of
+ *             others and its own. A thread held between its place and its message delays that
+ *             combiner.
+ *
+ *   release                                   acquire
+ *   open: store of n_ops = 0 (owner)          fetch-and-add that finds a place, also behind other
+ *                                             such (release sequence)
+ *   register: swap of last (done is reset)    register: swap of last by the successor
+ *   message with the operation                combiner: receipt (argument, what the caller did)
+ *   message with the result                   caller: receipt (result, what the operation did)
+ *   leave: swap of done, in tsm_wake_word     next combiner: end of tsm_wait_word (the data of the
+ *                                             operations; the node is ours to use again)
+ *   The load of last may be relaxed: the fetch-and-add synchronizes with the opening, and nodes are
+ *   never freed. The swap that closes n_ops is relaxed: it only counts.
+ */
 
 #endif /* TSM_HYBCOMB_H_INCLUDED */

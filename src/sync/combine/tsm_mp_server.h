@@ -4,28 +4,17 @@
  */
 
 /*
- * What:       MP-SERVER: one thread serves the operations of all others, which send them to its
- *             mailbox and await the answer in their own.
+ * MP-SERVER: one thread serves the operations of all others, which send them to its mailbox and
+ * await the answer in their own.
+ *
  * Source:     thesis on communication and synchronization on manycore processors, section 6.1.2 and
  *             figure 6.2; the mailboxes stand in for its message hardware. Stopping, and clients
  *             that come and go, are ours.
- * Invariants: (1) Only the thread that has the role receives from the server's mailbox. (2) A
- *             client has at most one operation under way, so its mailbox has room for the answer
- *             and the server never waits for a client. (3) A message without a client means "stop".
- *             (4) Messages are served in their order; those behind a stop wait for the next run.
- * Progress:   call is blocking; FIFO in the order of tsm_mailbox.h, so without starvation while the
- *             server runs. A server that is held or has stopped delays its clients and harms
- *             nothing.
- *
- *   release                              acquire
- *   call: message with the operation     server: receipt (argument, what the caller did)
- *   server: message with the result      call: receipt (result, what the operation did)
- *   server: leave of the role            next server: entry (the mailbox's head, the data)
- *   unregister: id given back            register: id taken (the client's mailbox)
- *
  * Threads:    up to TSM_IDS_MAX clients at once, as many as the caller gave memory for; one server
  *             thread at a time. Operations run on the server's thread: no thread-local data, and no
  *             call of the same server from inside one. An idle server sleeps.
+ *
+ * Proof and pairs are at the end of this file.
  */
 
 #ifndef TSM_MP_SERVER_H_INCLUDED
@@ -162,5 +151,21 @@ static inline int tsm_mp_server_poll(tsm_mp_server_t *server, uint32_t limit)
     tsm_role_leave(&server->role);
     return go_on;
 }
+
+/*
+ * Invariants: (1) Only the thread that has the role receives from the server's mailbox. (2) A
+ *             client has at most one operation under way, so its mailbox has room for the answer
+ *             and the server never waits for a client. (3) A message without a client means "stop".
+ *             (4) Messages are served in their order; those behind a stop wait for the next run.
+ * Progress:   call is blocking; FIFO in the order of tsm_mailbox.h, so without starvation while the
+ *             server runs. A server that is held or has stopped delays its clients and harms
+ *             nothing.
+ *
+ *   release                              acquire
+ *   call: message with the operation     server: receipt (argument, what the caller did)
+ *   server: message with the result      call: receipt (result, what the operation did)
+ *   server: leave of the role            next server: entry (the mailbox's head, the data)
+ *   unregister: id given back            register: id taken (the client's mailbox)
+ */
 
 #endif /* TSM_MP_SERVER_H_INCLUDED */

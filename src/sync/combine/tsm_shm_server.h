@@ -4,9 +4,10 @@
  */
 
 /*
- * What:       SHM-SERVER: one thread serves the operations of all others, which write them to a
- *             line of their own; the server goes round the lines. Clients look for the answer only
- *             now and then; the answers may be streaming stores.
+ * SHM-SERVER: one thread serves the operations of all others, which write them to a line of their
+ * own; the server goes round the lines. Clients look for the answer only now and then; the answers
+ * may be streaming stores.
+ *
  * Source:     thesis on communication and synchronization on manycore processors, section 7.1,
  *             algorithm 5, with both of the remedies of section 7.1.3 (back-off of the client,
  *             streaming stores) and the skipped lines of section 7.2.1. Changes: (1) The flag is a
@@ -14,25 +15,6 @@
  *             remembers what it served without reading its own answers back. (2) Only the lines of
  *             registered clients are looked at, and clients come and go. (3) The server stops and
  *             starts.
- * Invariants: (1) A client's request holds the phase of its newest operation; its reply holds the
- *             phase of the newest answer in bit 0 and the result in the others. They differ exactly
- *             while an operation is under way. (2) served[i] is the phase that the server answered
- *             last on line i. (3) fn and arg are the client's while the phases are equal, else the
- *             server's. (4) Phases outlive the client, so the next one with this id goes on from
- *             there.
- * Progress:   call is blocking, without starvation while the server runs: each round serves each
- *             client at most once. A server that is held or has stopped delays its clients and
- *             harms nothing; a client held at any step delays nobody.
- *
- *   release                                  acquire
- *   call: store of request (fn, arg, what    server: load of request
- *     the caller did)
- *   server: store of reply (result, what     call: load of reply
- *     the operation did), unless streaming
- *   stop: RMW of stops (requests before)     server: load of stops, before its last round
- *   server: leave of the role                next server: entry (served, the data)
- *   unregister: id given back                register: id taken (the phase)
- *
  * Streaming:  a streaming store releases nothing: what the operation wrote may become visible after
  *             the answer. Hence the result and the flag are one word, written at once (the result
  *             has 63 bits, checked by assertion), and with streaming answers **nothing that an
@@ -47,6 +29,8 @@
  *             thread at a time. Operations run on the server's thread: no thread-local data, and no
  *             call of the same server from inside one. An idle server goes on looking and yields in
  *             between; it does not sleep.
+ *
+ * Proof and pairs are at the end of this file.
  */
 
 #ifndef TSM_SHM_SERVER_H_INCLUDED
@@ -295,5 +279,26 @@ static inline int tsm_shm_server_poll(tsm_shm_server_t *server)
     tsm_role_leave(&server->role);
     return !stop;
 }
+
+/*
+ * Invariants: (1) A client's request holds the phase of its newest operation; its reply holds the
+ *             phase of the newest answer in bit 0 and the result in the others. They differ exactly
+ *             while an operation is under way. (2) served[i] is the phase that the server answered
+ *             last on line i. (3) fn and arg are the client's while the phases are equal, else the
+ *             server's. (4) Phases outlive the client, so the next one with this id goes on from
+ *             there.
+ * Progress:   call is blocking, without starvation while the server runs: each round serves each
+ *             client at most once. A server that is held or has stopped delays its clients and
+ *             harms nothing; a client held at any step delays nobody.
+ *
+ *   release                                  acquire
+ *   call: store of request (fn, arg, what    server: load of request
+ *     the caller did)
+ *   server: store of reply (result, what     call: load of reply
+ *     the operation did), unless streaming
+ *   stop: RMW of stops (requests before)     server: load of stops, before its last round
+ *   server: leave of the role                next server: entry (served, the data)
+ *   unregister: id given back                register: id taken (the phase)
+ */
 
 #endif /* TSM_SHM_SERVER_H_INCLUDED */

@@ -4,10 +4,11 @@
  */
 
 /*
- * What:       the default lock: one word that is taken by compare-and-swap, and an MCS queue in
- *             which those stand who did not get it. Strictly FIFO while the threads of the node fit
- *             on the processors (tsm_load.h); beyond that, threads that run may overtake threads
- *             that wait, for about a scheduling quantum.
+ * The default lock: one word that is taken by compare-and-swap, and an MCS queue in which those
+ * stand who did not get it. Strictly FIFO while the threads of the node fit on the processors
+ * (tsm_load.h); beyond that, threads that run may overtake threads that wait, for about a
+ * scheduling quantum.
+ *
  * Source:     ours, from known parts: an outer word with an inner queue whose head alone stands by
  *             for the word is LOITER (Dice, "Malthusian Locks", EuroSys 2017, appendix); giving the
  *             lock to those that run, within bounds, is the lesson of He, Scherer, Scott,
@@ -16,46 +17,10 @@
  *             mutex starves progress), against FIFO, which with more threads than processors costs
  *             a context switch with each hand-over.
  *
- * Policy.     A thread that comes takes the word if it is free, and looks again for a moment if
- *             not. Then it queues and, unless it is first, parks. The first in the queue, the heir,
- *             is awake and has two ways to the lock:
- *              - watch, if the threads outnumber the processors: it takes the lock only when it was
- *                idle from one look to the next. Else whoever uses it keeps it hot: the lock stays
- *                on one processor, and nobody is woken, until TSM_WATCH_QUANTUM_NS are over.
- *                Then it goes on to
- *              - claim, at once if the threads fit: with CLAIMED set nobody but the heir can take
- *                the word, so the next release gives it the lock. It spins and yields a little for
- *                that and then parks, with ASLEEP set to make the release wake it.
- *             Having the lock, the heir makes the next in the queue the heir. If the threads fit,
- *             it leaves CLAIMED set for it, so that between the two nobody slips in.
- *             A hand-over therefore costs a wake-up once in a quantum and not once in a critical
- *             section, there is no convoy, and n threads that all want the lock get it about once
- *             in n quanta each.
- *
- * Invariants: (1) HELD is set exactly while somebody has the lock. (2) CLAIMED and ASLEEP are set
- *             and cleared by the heir alone; ASLEEP is set only while HELD and CLAIMED are. (3) The
- *             word's upper bits count the releases: a word found free and unchanged was idle (or
- *             released 2^29 times in between, which costs fairness once). (4) bell is
- *             WAITING unless an heir sleeps or was just woken; for each ASLEEP that is set there is
- *             exactly one ring, by the release that finds it, and the heir does not go on without.
- * Progress:   acquire is blocking and does not starve: the queue is FIFO, and its head is overtaken
- *             for a quantum at most. With no more threads than processors the lock goes in the
- *             order of the queue. Try is bounded: a load, a compare-and-swap; it fails while an
- *             heir has claimed the lock. Release is wait-free: one fetch-and-add, and a wake-up if
- *             the heir sleeps.
- *
- *   release                                 acquire
- *   release: fetch-and-add of word          CAS of word that sets HELD, in try and take_; one
- *                                           release sequence, as only RMWs write the word
- *   release: swap of bell, in               park_: end of tsm_wait_word
- *     tsm_wake_word
- *   the queue's own, see tsm_mcs.h          an heir sees the bell as the heir before it left it;
- *                                           so does the releaser, through the word
- *   The CAS of word that sets CLAIMED or ASLEEP is relaxed: it carries nothing but itself.
- *   `queued` is a hint: relaxed.
- *
  * Threads:    any number; they may come and go; no node, no per-thread state. Anybody may release
  *             on behalf of the holder. Whoever has the lock last may free its memory after release.
+ *
+ * Proof and pairs are at the end of this file.
  */
 
 #ifndef TSM_ADAPTIVE_H_INCLUDED
@@ -240,5 +205,45 @@ static inline void tsm_adaptive_release(tsm_adaptive_t *lock)
     if (old & TSM_ADAPTIVE_ASLEEP)
         tsm_wake_word(&lock->bell, TSM_ADAPTIVE_RUNG, TSM_ADAPTIVE_PARKED);
 }
+
+/*
+ * Policy.     A thread that comes takes the word if it is free, and looks again for a moment if
+ *             not. Then it queues and, unless it is first, parks. The first in the queue, the heir,
+ *             is awake and has two ways to the lock:
+ *              - watch, if the threads outnumber the processors: it takes the lock only when it was
+ *                idle from one look to the next. Else whoever uses it keeps it hot: the lock stays
+ *                on one processor, and nobody is woken, until TSM_WATCH_QUANTUM_NS are over.
+ *                Then it goes on to
+ *              - claim, at once if the threads fit: with CLAIMED set nobody but the heir can take
+ *                the word, so the next release gives it the lock. It spins and yields a little for
+ *                that and then parks, with ASLEEP set to make the release wake it.
+ *             Having the lock, the heir makes the next in the queue the heir. If the threads fit,
+ *             it leaves CLAIMED set for it, so that between the two nobody slips in.
+ *             A hand-over therefore costs a wake-up once in a quantum and not once in a critical
+ *             section, there is no convoy, and n threads that all want the lock get it about once
+ *             in n quanta each.
+ *
+ * Invariants: (1) HELD is set exactly while somebody has the lock. (2) CLAIMED and ASLEEP are set
+ *             and cleared by the heir alone; ASLEEP is set only while HELD and CLAIMED are. (3) The
+ *             word's upper bits count the releases: a word found free and unchanged was idle (or
+ *             released 2^29 times in between, which costs fairness once). (4) bell is
+ *             WAITING unless an heir sleeps or was just woken; for each ASLEEP that is set there is
+ *             exactly one ring, by the release that finds it, and the heir does not go on without.
+ * Progress:   acquire is blocking and does not starve: the queue is FIFO, and its head is overtaken
+ *             for a quantum at most. With no more threads than processors the lock goes in the
+ *             order of the queue. Try is bounded: a load, a compare-and-swap; it fails while an
+ *             heir has claimed the lock. Release is wait-free: one fetch-and-add, and a wake-up if
+ *             the heir sleeps.
+ *
+ *   release                                 acquire
+ *   release: fetch-and-add of word          CAS of word that sets HELD, in try and take_; one
+ *                                           release sequence, as only RMWs write the word
+ *   release: swap of bell, in               park_: end of tsm_wait_word
+ *     tsm_wake_word
+ *   the queue's own, see tsm_mcs.h          an heir sees the bell as the heir before it left it;
+ *                                           so does the releaser, through the word
+ *   The CAS of word that sets CLAIMED or ASLEEP is relaxed: it carries nothing but itself.
+ *   `queued` is a hint: relaxed.
+ */
 
 #endif /* TSM_ADAPTIVE_H_INCLUDED */

@@ -4,43 +4,17 @@
  */
 
 /*
- * What:       CLH-LPW, a lock of two priorities: threads with work to issue go before threads that
- *             only wait for progress.
+ * CLH-LPW, a lock of two priorities: threads with work to issue go before threads that only wait
+ * for progress.
+ *
  * Source:     "Locking Aspects in Multithreaded MPI Implementations" (TOPC), section 6.2, figure
  *             10: a CLH queue for each priority and a ticket lock, the filter, that a run of
  *             high-priority threads takes once and each low-priority thread takes anew. A run is
  *             bounded here, as MPI promises a thread that waits that its call returns.
- * Invariants: (1) the lock is held by whoever holds the filter, or has been handed it along the
- *             high queue. (2) go_straight is 1 exactly while the filter belongs to the high queue;
- *             it is a plain field, written only by a thread that holds both the high queue and the
- *             filter, and read by holders of either. (3) Of each priority at most one thread, the
- *             holder of that queue, stands at the filter or has it.
- * Progress:   acquire is blocking and FIFO among high; by (3) it lets at most one low thread go
- *             first. Acquire_low is blocking and FIFO among low; it is served once no high thread
- *             waits, or when TSM_CLH_LPW_RUN of them have had the lock in a row. The tries
- *             are bounded: a CLH try, a ticket try, and a CLH release to undo the first if the
- *             second fails. Release is wait-free.
- *
- *   release                              acquire
- *   those of tsm_clh.h and tsm_ticket.h; go_straight travels from high holder to high holder along
- *   the CLH edge, and from the last of them to the next owner of the filter along the ticket edge.
- *
- * What the published figure has wrong, and what is done here:
- *  - A node's `next` is never set back to NULL. A reused node then claims a waiter that is not
- *    there, its release leaves the filter taken, and low threads wait until some high thread comes
- *    and leaves again. Here there is no `next`: the holder asks whether the tail of the high queue
- *    is still its own ticket, which is exact and cannot be left over from an earlier use.
- *  - The queue tails are declared as nodes, not as pointers to nodes; the releases take the node by
- *    value but use it as a pointer to it, and some take the lock by value. A queue needs a first
- *    node to begin with. Here: tsm_clh.h, whose contexts keep their nodes.
- *  - The flag is set under one name (straight) and tested under another (go_straight).
- *  - The filter is named without its lock in the acquires.
- *  - No memory order is given. With a flag for a status, publishing a node must be a release and
- *    finding it an acquire, or a successor may read the status of an earlier use; tsm_clh.h counts
- *    instead. go_straight must be reset before the filter and the queue are released, as here.
- *
  * Threads:    as tsm_clh.h; one context serves both priorities, one at a time. A thread at the
  *             filter polls and yields; all others can park.
+ *
+ * Proof and pairs are at the end of this file.
  */
 
 #ifndef TSM_CLH_LPW_H_INCLUDED
@@ -149,5 +123,36 @@ static inline void tsm_clh_lpw_release_low(tsm_clh_lpw_t *lock, tsm_clh_context_
     tsm_ticket_release(&lock->filter);  /* a high thread at the filter comes before the next low */
     tsm_clh_release(&lock->low, context);
 }
+
+/*
+ * Invariants: (1) the lock is held by whoever holds the filter, or has been handed it along the
+ *             high queue. (2) go_straight is 1 exactly while the filter belongs to the high queue;
+ *             it is a plain field, written only by a thread that holds both the high queue and the
+ *             filter, and read by holders of either. (3) Of each priority at most one thread, the
+ *             holder of that queue, stands at the filter or has it.
+ * Progress:   acquire is blocking and FIFO among high; by (3) it lets at most one low thread go
+ *             first. Acquire_low is blocking and FIFO among low; it is served once no high thread
+ *             waits, or when TSM_CLH_LPW_RUN of them have had the lock in a row. The tries
+ *             are bounded: a CLH try, a ticket try, and a CLH release to undo the first if the
+ *             second fails. Release is wait-free.
+ *
+ *   release                              acquire
+ *   those of tsm_clh.h and tsm_ticket.h; go_straight travels from high holder to high holder along
+ *   the CLH edge, and from the last of them to the next owner of the filter along the ticket edge.
+ *
+ * What the published figure has wrong, and what is done here:
+ *  - A node's `next` is never set back to NULL. A reused node then claims a waiter that is not
+ *    there, its release leaves the filter taken, and low threads wait until some high thread comes
+ *    and leaves again. Here there is no `next`: the holder asks whether the tail of the high queue
+ *    is still its own ticket, which is exact and cannot be left over from an earlier use.
+ *  - The queue tails are declared as nodes, not as pointers to nodes; the releases take the node by
+ *    value but use it as a pointer to it, and some take the lock by value. A queue needs a first
+ *    node to begin with. Here: tsm_clh.h, whose contexts keep their nodes.
+ *  - The flag is set under one name (straight) and tested under another (go_straight).
+ *  - The filter is named without its lock in the acquires.
+ *  - No memory order is given. With a flag for a status, publishing a node must be a release and
+ *    finding it an acquire, or a successor may read the status of an earlier use; tsm_clh.h counts
+ *    instead. go_straight must be reset before the filter and the queue are released, as here.
+ */
 
 #endif /* TSM_CLH_LPW_H_INCLUDED */

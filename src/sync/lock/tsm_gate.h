@@ -4,30 +4,17 @@
  */
 
 /*
- * What:       an admission gate in front of any lock. It stands open while the threads of the node
- *             fit on the processors (tsm_load.h). Once they do not, one thread, the favoured one,
- *             goes through for about a scheduling quantum and the others wait in the gate's queue,
- *             so that a FIFO lock does not pay a context switch for each hand-over.
+ * An admission gate in front of any lock. It stands open while the threads of the node fit on the
+ * processors (tsm_load.h). Once they do not, one thread, the favoured one, goes through for about a
+ * scheduling quantum and the others wait in the gate's queue, so that a FIFO lock does not pay a
+ * context switch for each hand-over.
+ *
  * Source:     GCR, the wrapper of Dice and Kogan, "Avoiding Scalability Collapse by Restricting
  *             Concurrency", Euro-Par 2019: a FIFO of passive threads, of which the first watches,
  *             in front of a lock that is left as it is; Dice, "Malthusian Locks", EuroSys 2017: few
  *             circulate, and long-term fairness comes from admitting one of the others now and
  *             then. GCR counts the active threads with atomic instructions; here the gate names the
  *             one thread that may pass, which costs it a compare and a plain store.
- *
- * Policy.     `favoured` is 0 while the gate is open. A thread that finds the inner lock taken is
- *             counted in `waiting` until it runs with it; if another thread waits already and the
- *             load is crowded, it closes the gate and is the favoured one. Whoever comes and is
- *             not, queues. The first in the queue, the head, is awake and looks on, with a yield
- *             for each look, since it may be the favoured one who needs the processor. It ends its
- *             watch when
- *              - the gate is open, or
- *              - the favoured thread has not come from one look to the next and nobody waits at the
- *                inner lock: a free lock does not stay idle while threads wait, or
- *              - TSM_WATCH_QUANTUM_NS are over.
- *             Then it is the favoured one itself if somebody stands behind it; else it opens the
- *             gate. Now and then the favoured one opens the gate, too, if nobody queues.
- *             All who are inside the gate are served as the inner lock likes, FIFO for ours.
  *
  * Use:        tsm_gated.h has our locks with their gates. In general, with the inner lock's try and
  *             acquire, which are evaluated with the gate passed:
@@ -42,27 +29,9 @@
  *             count apart. HMCS's try goes to the root, so a thread may overtake one that is on its
  *             way up from a leaf; the other tries find nobody to overtake.
  *
- * Invariants: (1) the gate is policy: who passes it wrongly or twice, or with a name that a thread
- *             that has ended had before, costs order or speed. Mutual exclusion is the inner lock's
- *             alone. (2) The queue's holder, the head, never sleeps, and its watch ends after a
- *             quantum at most, so no wake-up by the favoured thread is needed and none can be lost.
- *             (3) While the load is not crowded, or never more than one thread waits for the inner
- *             lock, `favoured` stays 0, and the order is the inner lock's. (4) A thread touches the
- *             gate before its critical section only, so whoever has the lock last may free both
- *             after release.
- * Progress:   passing is blocking and FIFO in the queue, with a quantum at most for each thread
- *             before us, as far as the scheduler lets the head look; below another gate, with
- *             another quantum.
- *             An open gate is passed with one load, or two below another; a closed one by the
- *             favoured thread with a few loads and a store, and a compare-and-swap once in
- *             TSM_GATE_USES. Try adds no more than that to the inner try; it fails while others
- *             queue, but for the favoured thread.
- *
- *   No pairs of its own: `favoured`, `uses` and `waiting` are hints, so all accesses are relaxed.
- *   The queue's pairs, in tsm_mcs.h, hand on the head's place only; what the lock protects goes
- *   along the inner lock's pairs.
- *
  * Threads:    any number; they may come and go. No node and nothing to register.
+ *
+ * Proof and pairs are at the end of this file.
  */
 
 #ifndef TSM_GATE_H_INCLUDED
@@ -229,5 +198,41 @@ static inline int tsm_gate_try_(tsm_gate_t *gate, tsm_gate_t *above)
  * one. Never waits. */
 #define tsm_gate_try(gate_, try_) tsm_gate_try_below(gate_, NULL, try_)
 #define tsm_gate_try_below(gate_, above_, try_) (tsm_gate_try_((gate_), (above_)) && (try_))
+
+/*
+ * Policy.     `favoured` is 0 while the gate is open. A thread that finds the inner lock taken is
+ *             counted in `waiting` until it runs with it; if another thread waits already and the
+ *             load is crowded, it closes the gate and is the favoured one. Whoever comes and is
+ *             not, queues. The first in the queue, the head, is awake and looks on, with a yield
+ *             for each look, since it may be the favoured one who needs the processor. It ends its
+ *             watch when
+ *              - the gate is open, or
+ *              - the favoured thread has not come from one look to the next and nobody waits at the
+ *                inner lock: a free lock does not stay idle while threads wait, or
+ *              - TSM_WATCH_QUANTUM_NS are over.
+ *             Then it is the favoured one itself if somebody stands behind it; else it opens the
+ *             gate. Now and then the favoured one opens the gate, too, if nobody queues.
+ *             All who are inside the gate are served as the inner lock likes, FIFO for ours.
+ *
+ * Invariants: (1) the gate is policy: who passes it wrongly or twice, or with a name that a thread
+ *             that has ended had before, costs order or speed. Mutual exclusion is the inner lock's
+ *             alone. (2) The queue's holder, the head, never sleeps, and its watch ends after a
+ *             quantum at most, so no wake-up by the favoured thread is needed and none can be lost.
+ *             (3) While the load is not crowded, or never more than one thread waits for the inner
+ *             lock, `favoured` stays 0, and the order is the inner lock's. (4) A thread touches the
+ *             gate before its critical section only, so whoever has the lock last may free both
+ *             after release.
+ * Progress:   passing is blocking and FIFO in the queue, with a quantum at most for each thread
+ *             before us, as far as the scheduler lets the head look; below another gate, with
+ *             another quantum.
+ *             An open gate is passed with one load, or two below another; a closed one by the
+ *             favoured thread with a few loads and a store, and a compare-and-swap once in
+ *             TSM_GATE_USES. Try adds no more than that to the inner try; it fails while others
+ *             queue, but for the favoured thread.
+ *
+ *   No pairs of its own: `favoured`, `uses` and `waiting` are hints, so all accesses are relaxed.
+ *   The queue's pairs, in tsm_mcs.h, hand on the head's place only; what the lock protects goes
+ *   along the inner lock's pairs.
+ */
 
 #endif /* TSM_GATE_H_INCLUDED */

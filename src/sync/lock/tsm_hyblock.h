@@ -4,37 +4,20 @@
  */
 
 /*
- * What:       HYBLOCK, a queue lock whose order is kept in one shared word and whose hand-over is a
- *             message.
+ * HYBLOCK, a queue lock whose order is kept in one shared word and whose hand-over is a message.
+ *
  * Source:     thesis on communication and synchronization on manycore processors, section 6.1.1,
  *             algorithm 3. There a thread has one queue and one `next` for all its locks, so locks
  *             do not nest; here both are in the node that the caller brings, one for each lock that
  *             it holds or awaits, so they do, in any order of release. The messages go through
  *             tsm_mailbox.h.
- * Invariants: (1) last is NULL exactly when the lock is free, else the node of the newest request.
- *             (2) A request gets at most two messages: one from its successor, who names itself,
- *             and one from its predecessor, who grants; so two slots suffice and no send ever
- *             waits. (3) When release returns, the node's mailbox is empty and nobody sends to it.
- *             (4) node->next is the successor if its message was received ahead of the grant.
- * Progress:   acquire is blocking and strictly FIFO in the order of the swaps of last. Try is
- *             bounded: one load, one compare-and-swap. Release waits only while a successor stands
- *             between its swap and its message. A successor held while it writes its message can
- *             delay the grant that lies behind it in the same mailbox; with message hardware it
- *             could not.
- *
- *   release                                 acquire
- *   acquire, try: RMW of last (ACQ_REL)     acquire: swap of last by the successor (our mailbox
- *                                           is ready)
- *   acquire: message with our node          release, or acquire: receipt (our node is ready)
- *   release: message that grants            acquire: receipt (hand-over)
- *   release: CAS of last to NULL            acquire, try: RMW of last that finds NULL
- *   The order of the messages is that of tsm_mailbox.h.
- *
  * Threads:    any number; they may come and go. The caller owns the node: made once with
  *             tsm_hyblock_node_init, then used for one lock at a time, by any thread; untouched
  *             from acquire (or successful try) until release returns, then free for any use. Align
  *             nodes to TSM_CACHELINE for speed. With more threads than processors each
  *             hand-over may cost a wake-up; see tsm_gate.h.
+ *
+ * Proof and pairs are at the end of this file.
  */
 
 #ifndef TSM_HYBLOCK_H_INCLUDED
@@ -149,5 +132,26 @@ static inline void tsm_hyblock_release(tsm_hyblock_t *lock, tsm_hyblock_node_t *
     }
     tsm_hyblock_tell_(next, NULL);
 }
+
+/*
+ * Invariants: (1) last is NULL exactly when the lock is free, else the node of the newest request.
+ *             (2) A request gets at most two messages: one from its successor, who names itself,
+ *             and one from its predecessor, who grants; so two slots suffice and no send ever
+ *             waits. (3) When release returns, the node's mailbox is empty and nobody sends to it.
+ *             (4) node->next is the successor if its message was received ahead of the grant.
+ * Progress:   acquire is blocking and strictly FIFO in the order of the swaps of last. Try is
+ *             bounded: one load, one compare-and-swap. Release waits only while a successor stands
+ *             between its swap and its message. A successor held while it writes its message can
+ *             delay the grant that lies behind it in the same mailbox; with message hardware it
+ *             could not.
+ *
+ *   release                                 acquire
+ *   acquire, try: RMW of last (ACQ_REL)     acquire: swap of last by the successor (our mailbox
+ *                                           is ready)
+ *   acquire: message with our node          release, or acquire: receipt (our node is ready)
+ *   release: message that grants            acquire: receipt (hand-over)
+ *   release: CAS of last to NULL            acquire, try: RMW of last that finds NULL
+ *   The order of the messages is that of tsm_mailbox.h.
+ */
 
 #endif /* TSM_HYBLOCK_H_INCLUDED */

@@ -4,31 +4,17 @@
  */
 
 /*
- * What:       MCS queue lock with explicit nodes; each waiter waits, and parks, on its own node.
+ * MCS queue lock with explicit nodes; each waiter waits, and parks, on its own node.
+ *
  * Source:     Mellor-Crummey and Scott, "Algorithms for Scalable Synchronization on Shared-Memory
  *             Multiprocessors", TOCS 9(1) 1991, section 2.4; the per-VNI lock of ICS'19 "Software
  *             Combining to Mitigate Multithreaded MPI Contention", section 3.2.
- * Invariants: tail is NULL exactly when the lock is free, else the newest node. The nodes form one
- *             list from the holder's node to tail; the link of a node is written once, by its
- *             successor. A node is in the list of at most one lock. A release may pass its
- *             successor a number with the lock; a free lock passes 0.
- * Progress:   acquire is blocking and strictly FIFO in the order of the swaps of tail. Try is
- *             bounded: one load, one compare-and-swap. Release waits only while a successor
- *             stands between its swap and its link.
- *
- *   release                                 acquire
- *   acquire, try: RMW of tail               acquire: swap of tail by the successor (our node's
- *     (ACQ_REL)                             link is NULL before the successor writes it)
- *   acquire: store of the link              release: load of the link (the successor's status is
- *                                           WAITING before we overwrite it)
- *   release: swap of the successor's        acquire: end of tsm_wait_word (hand-over)
- *     status, in tsm_wake_word
- *   release: CAS of tail to NULL            acquire, try: RMW of tail that finds NULL
- *
  * Threads:    any number; they may come and go. The caller owns the node: it must stay untouched
  *             from acquire (or successful try) until release returns, and is free for any use,
  *             or to be freed, from then on. Align nodes to TSM_CACHELINE for speed. With more
  *             threads than processors each hand-over may cost a wake-up; see tsm_gate.h.
+ *
+ * Proof and pairs are at the end of this file.
  */
 
 #ifndef TSM_MCS_H_INCLUDED
@@ -127,5 +113,24 @@ static inline void tsm_mcs_release(tsm_mcs_t *lock, tsm_mcs_node_t *node)
 {
     tsm_mcs_release_number(lock, node, 0);
 }
+
+/*
+ * Invariants: tail is NULL exactly when the lock is free, else the newest node. The nodes form one
+ *             list from the holder's node to tail; the link of a node is written once, by its
+ *             successor. A node is in the list of at most one lock. A release may pass its
+ *             successor a number with the lock; a free lock passes 0.
+ * Progress:   acquire is blocking and strictly FIFO in the order of the swaps of tail. Try is
+ *             bounded: one load, one compare-and-swap. Release waits only while a successor
+ *             stands between its swap and its link.
+ *
+ *   release                                 acquire
+ *   acquire, try: RMW of tail               acquire: swap of tail by the successor (our node's
+ *     (ACQ_REL)                             link is NULL before the successor writes it)
+ *   acquire: store of the link              release: load of the link (the successor's status is
+ *                                           WAITING before we overwrite it)
+ *   release: swap of the successor's        acquire: end of tsm_wait_word (hand-over)
+ *     status, in tsm_wake_word
+ *   release: CAS of tail to NULL            acquire, try: RMW of tail that finds NULL
+ */
 
 #endif /* TSM_MCS_H_INCLUDED */

@@ -4,7 +4,8 @@
  */
 
 /*
- * What:       a thin wrapper of pthread_mutex_t (the default, non-recursive kind).
+ * A thin wrapper of pthread_mutex_t (the default, non-recursive kind).
+ *
  * Source:     the baseline of all our papers; ICS'19 "Software Combining to Mitigate Multithreaded
  *             MPI Contention", section 2.
  * Invariants: those of POSIX. Released by the thread that acquired.

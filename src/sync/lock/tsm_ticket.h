@@ -4,25 +4,16 @@
  */
 
 /*
- * What:       ticket lock with proportional back-off.
+ * Ticket lock with proportional back-off.
+ *
  * Source:     Mellor-Crummey and Scott, "Algorithms for Scalable Synchronization on Shared-Memory
  *             Multiprocessors", TOCS 9(1) 1991, section 2.2; used as a fair lock for MPI in
  *             "MPI+Threads: Runtime Contention and Remedies", PPoPP 2015.
- * Invariants: serving <= next, modulo 2^32; the lock is free exactly when they are equal; the
- *             holder's ticket equals serving; serving is written by the holder only.
- * Progress:   acquire is blocking and strictly FIFO in the order of the fetch-and-add. Try is
- *             bounded: two loads and one compare-and-swap. Release is wait-free.
- *
- *   release                           acquire
- *   release: store of serving         acquire: load of serving that finds our ticket
- *                                     try: load of serving
- *   `next` only hands out numbers, so its accesses are relaxed. In try, the load of serving is what
- *   synchronizes: it finds the store of the last holder, and the compare-and-swap then proves that
- *   nobody took a ticket since.
- *
  * Threads:    fewer than 2^32 at once. All waiters share one word, so they spin and yield but do
  *             not park: a wake would wake them all. With more threads than processors, the
  *             strict order makes each hand-over wait for the scheduler; see tsm_gate.h.
+ *
+ * Proof and pairs are at the end of this file.
  */
 
 #ifndef TSM_TICKET_H_INCLUDED
@@ -88,5 +79,19 @@ static inline void tsm_ticket_release(tsm_ticket_t *lock)
 
     tsm_store(&lock->serving, serving + 1, TSM_RELEASE);
 }
+
+/*
+ * Invariants: serving <= next, modulo 2^32; the lock is free exactly when they are equal; the
+ *             holder's ticket equals serving; serving is written by the holder only.
+ * Progress:   acquire is blocking and strictly FIFO in the order of the fetch-and-add. Try is
+ *             bounded: two loads and one compare-and-swap. Release is wait-free.
+ *
+ *   release                           acquire
+ *   release: store of serving         acquire: load of serving that finds our ticket
+ *                                     try: load of serving
+ *   `next` only hands out numbers, so its accesses are relaxed. In try, the load of serving is what
+ *   synchronizes: it finds the store of the last holder, and the compare-and-swap then proves that
+ *   nobody took a ticket since.
+ */
 
 #endif /* TSM_TICKET_H_INCLUDED */

@@ -4,11 +4,10 @@
  */
 
 /*
- * What:       what gate and adaptive lock share: a queue's first thread, the head, watches how
- *             others use a lock, for a quantum at most, and offers its processor with each look.
- *             While it watches, the lock stays with threads that run, so more threads than
- *             processors do not cost a context switch for each hand-over. Whether a watch pays is
- *             tsm_load_crowded()'s answer.
+ * What gate and adaptive lock share: a queue's first thread, the head, watches how others use a
+ * lock, for a quantum at most, and offers its processor with each look. While it watches, the lock
+ * stays with threads that run, so more threads than processors do not cost a context switch for
+ * each hand-over. Whether a watch pays is tsm_load_crowded()'s answer.
  *
  * Interface:  tsm_watch()    look until there is something to do, or the quantum is over
  *             tsm_watch_me() a name of the calling thread

@@ -4,37 +4,21 @@
  */
 
 /*
- * What:       a mailbox: bounded FIFO queue of small messages, many senders, one receiver, one
- *             cache line for each message. It stands in for the message hardware that the
- *             delegation algorithms of the thesis are written for.
+ * A mailbox: bounded FIFO queue of small messages, many senders, one receiver, one cache line for
+ * each message. It stands in for the message hardware that the delegation algorithms of the thesis
+ * are written for.
+ *
  * Source:     thesis on communication and synchronization on manycore processors, section 6.2.1
  *             (what the hardware queue of the TILE-Gx does) and 6.3 (a full queue delays the sender
  *             and nothing is dropped). The ring with a round number in each slot is D. Vyukov's
  *             bounded queue; the receiver parking on the very slot that it waits for is ours.
- * Invariants: (1) ticket t belongs to slot t modulo the capacity and to round t / capacity.
- *             (2) A slot's state is its round and one of EMPTY, PARKED, FULL. Only the owner of the
- *             ticket turns EMPTY or PARKED into FULL; only the receiver turns EMPTY into PARKED
- *             (asleep, or about to be) and FULL into EMPTY of the next round. (3) The words of a
- *             slot belong to the owner of the ticket until it is FULL, then to the receiver until
- *             it is EMPTY. (4) head <= tail <= head + capacity + blocked senders.
- * Progress:   send is wait-free while there is room, else blocking; FIFO in the order of the
- *             fetch-and-add of tail. try_send and try_receive are bounded. receive is blocking. A
- *             sender that stands between its ticket and FULL hides the messages behind it, as a
- *             message in the network would: they are delayed, not lost.
- *
- *   release                                acquire
- *   send: swap of the state to FULL, in    receive: end of tsm_wait_word; try_receive: load of the
- *     tsm_wake_word                          state that finds FULL (the words)
- *   receive: store of EMPTY, next round    send, try_send: load of the state that finds EMPTY or
- *                                            PARKED of its round (the words are read)
- *   tail only hands out tickets, so its accesses are relaxed. A send that happens before another
- *   one still gets the lower ticket, because both modify the same word.
- *
  * Threads:    any number of senders, which may come and go; one receiver at a time, which may
  *             change if a release-acquire edge lies between. Fewer than 2^29 rounds' worth of
  *             blocked senders. A sender touches the mailbox last with the swap to FULL: whoever
  *             receives the message may free the mailbox if no other message is on its way. Blocked
  *             senders share slots, so they yield but do not park.
+ *
+ * Proof and pairs are at the end of this file.
  */
 
 #ifndef TSM_MAILBOX_H_INCLUDED
@@ -213,5 +197,26 @@ static inline int tsm_mailbox_try_receive(tsm_mailbox_t *box, uint64_t *words, u
     tsm_mailbox_take_(box, words, n);
     return 1;
 }
+
+/*
+ * Invariants: (1) ticket t belongs to slot t modulo the capacity and to round t / capacity.
+ *             (2) A slot's state is its round and one of EMPTY, PARKED, FULL. Only the owner of the
+ *             ticket turns EMPTY or PARKED into FULL; only the receiver turns EMPTY into PARKED
+ *             (asleep, or about to be) and FULL into EMPTY of the next round. (3) The words of a
+ *             slot belong to the owner of the ticket until it is FULL, then to the receiver until
+ *             it is EMPTY. (4) head <= tail <= head + capacity + blocked senders.
+ * Progress:   send is wait-free while there is room, else blocking; FIFO in the order of the
+ *             fetch-and-add of tail. try_send and try_receive are bounded. receive is blocking. A
+ *             sender that stands between its ticket and FULL hides the messages behind it, as a
+ *             message in the network would: they are delayed, not lost.
+ *
+ *   release                                acquire
+ *   send: swap of the state to FULL, in    receive: end of tsm_wait_word; try_receive: load of the
+ *     tsm_wake_word                          state that finds FULL (the words)
+ *   receive: store of EMPTY, next round    send, try_send: load of the state that finds EMPTY or
+ *                                            PARKED of its round (the words are read)
+ *   tail only hands out tickets, so its accesses are relaxed. A send that happens before another
+ *   one still gets the lower ticket, because both modify the same word.
+ */
 
 #endif /* TSM_MAILBOX_H_INCLUDED */

@@ -4,38 +4,18 @@
  */
 
 /*
- * What:       SWP, an intrusive multi-producer single-consumer FIFO queue. Nothing is allocated;
- *             the node popped is free for reuse at once.
+ * SWP, an intrusive multi-producer single-consumer FIFO queue. Nothing is allocated; the node
+ * popped is free for reuse at once.
+ *
  * Source:     ICS'19 "Software Combining to Mitigate Multithreaded MPI Contention", section 3.4.1,
  *             figure 4. There the node popped stays behind as the new dummy. Here the dummy is a
  *             stub inside the queue: a pop of the last node puts the stub back as the tail by a
  *             compare-and-swap, which succeeds only if no producer came meanwhile.
- * Invariants: (1) tail is the newest pushed node not yet popped, or the stub if there is none: so
- *             tail == stub exactly when the queue is empty, seen from any thread. (2) The stub is
- *             in the list only as its first element, never behind a real node. (3) The link of a
- *             node is written by the one producer whose swap returned that node. (4) head is the
- *             stub or the oldest node not yet popped.
- * Progress:   push is wait-free: one swap, one store. Pop never waits; it answers NULL while the
- *             producer of the node at the cut stands between its swap and its link (the paper's
- *             window, "Linearizability"), though nodes behind the cut may be complete. The node
- *             just before the cut waits with them, since its link is still to be written. The
- *             other calls are one load.
- *
- *   release                              acquire
- *   push: store of the link              pop: load of the link (contents of the node pushed)
- *   push: swap of tail (its own link     push: swap of tail by the next producer, before it
- *     is NULL)                           writes that link
- *   pop: CAS of tail to the stub (the    push: swap of tail by the next producer
- *     stub's link is NULL)               is_empty: load of tail (the last pop is over)
- *
- * The swap in push and the load in is_empty are seq_cst because callers rely on the pairing
- *     producer: push(node); read X            other: write X; is_empty()
- * with seq_cst accesses to X: it cannot happen that the producer misses the write of X and the
- * other finds the queue empty.
- *
  * Threads:    any number of producers, which may come and go; one consumer at a time. The consumer
  *             may change if a lock, or another release-acquire edge, lies between. The queue must
  *             not be moved or copied after init.
+ *
+ * Proof and pairs are at the end of this file.
  */
 
 #ifndef TSM_SWP_H_INCLUDED
@@ -134,5 +114,30 @@ static inline tsm_swp_node_t *tsm_swp_tail_snapshot(tsm_swp_t *queue)
 
     return tail == &queue->stub ? NULL : tail;
 }
+
+/*
+ * Invariants: (1) tail is the newest pushed node not yet popped, or the stub if there is none: so
+ *             tail == stub exactly when the queue is empty, seen from any thread. (2) The stub is
+ *             in the list only as its first element, never behind a real node. (3) The link of a
+ *             node is written by the one producer whose swap returned that node. (4) head is the
+ *             stub or the oldest node not yet popped.
+ * Progress:   push is wait-free: one swap, one store. Pop never waits; it answers NULL while the
+ *             producer of the node at the cut stands between its swap and its link (the paper's
+ *             window, "Linearizability"), though nodes behind the cut may be complete. The node
+ *             just before the cut waits with them, since its link is still to be written. The
+ *             other calls are one load.
+ *
+ *   release                              acquire
+ *   push: store of the link              pop: load of the link (contents of the node pushed)
+ *   push: swap of tail (its own link     push: swap of tail by the next producer, before it
+ *     is NULL)                           writes that link
+ *   pop: CAS of tail to the stub (the    push: swap of tail by the next producer
+ *     stub's link is NULL)               is_empty: load of tail (the last pop is over)
+ *
+ * The swap in push and the load in is_empty are seq_cst because callers rely on the pairing
+ *     producer: push(node); read X            other: write X; is_empty()
+ * with seq_cst accesses to X: it cannot happen that the producer misses the write of X and the
+ * other finds the queue empty.
+ */
 
 #endif /* TSM_SWP_H_INCLUDED */

@@ -4,9 +4,10 @@
  */
 
 /*
- * What:       a multi-producer multi-consumer FIFO queue on fetch-and-add, unbounded up to a cap
- *             that the caller sets, with reclamation. Wait-free: who fails on the fast path
- *             publishes a request, and others complete it.
+ * A multi-producer multi-consumer FIFO queue on fetch-and-add, unbounded up to a cap that the
+ * caller sets, with reclamation. Wait-free: who fails on the fast path publishes a request, and
+ * others complete it.
+ *
  * Source:     Yang and Mellor-Crummey, "A Wait-free Queue as Fast as Fetch-and-Add", PPoPP 2016.
  *             Changed: (a) A cell names the request that may fill it by handle and index, not by
  *             its address alone: the authors' code has open reports of hangs, and of helpers that
@@ -17,28 +18,6 @@
  *             There is a cap, and an enqueue request can be withdrawn. (e) The cleaner follows the
  *             indexes and not the threads, and keeps off what they publish. Helping is in
  *             tsm_wfq_help.h, the cells are in tsm_wfq_segment.h.
- * Invariants: (1) A cell goes from empty to an item (its enqueuer), or from empty to spoiled (a
- *             dequeuer, or a helper of one) and maybe then to an item (the request in `enq`, if it
- *             chose this cell). Nobody leaves a spoiled cell before `enq` is decided and the
- *             request there has this cell or is done elsewhere: after that the cell is final. (2)
- *             An item belongs to the first one in its cell's `deq`. (3) A request is done by one
- *             CAS of its state, which holds an index; indexes of a handle's requests only grow, so
- *             that no name in an `enq` comes twice; nor does a state, since the head passes all
- *             the candidates of a request to dequeue, also of one answered with "empty", before
- *             its owner returns. Names in `deq` come again, but so no later request of that handle
- *             looks where they are. (4) All cells below `head` have been given to a dequeuer,
- *             or visited for a request that found nothing there; an item is in only after `tail`
- *             has passed its cell. head <= tail + n.
- *             Where cells are and how long they stay: tsm_wfq_segment.h.
- * Progress:   enqueue and dequeue are wait-free apart from malloc and free. A request to enqueue
- *             is offered cells by dequeuers in turn, until all of them help it; a request to
- *             dequeue is worked on by those whose dequeues have succeeded, in turn. Enqueue answers
- *             ENOMEM when the cap is reached or malloc fails, and then has changed nothing that
- *             others see of the queue; dequeue, attach and detach need no memory. A thread that is
- *             held inside a call keeps the segments from its guard on alive, so the others get
- *             ENOMEM at the cap, but are never blocked and still can dequeue. ENOMEM may also come
- *             while reclamation is under way in another thread, and while another thread has just
- *             taken a segment that it will not need.
  * Limits:     indexes are never used again. A request is named index * handles_max + slot + 2 in 64
  *             bits, so no index may reach 2^64 / handles_max, nor 2^62, above which the state of a
  *             dequeue has no bits: with 64 handles 2^58, with TSM_WFQ_HANDLES_MAX, which init
@@ -60,6 +39,8 @@
  * Threads:    as many at once as the queue has handles; each attaches one, and they may come and
  *             go. Any number of queues. Items are pointers, neither NULL nor the queue's address.
  *             FIFO: linearizable; so one consumer sees the items of one producer in their order.
+ *
+ * Proof and pairs are at the end of this file.
  */
 
 #ifndef TSM_WFQ_H_INCLUDED
@@ -339,5 +320,30 @@ static inline void *tsm_wfq_dequeue(tsm_wfq_t *queue, tsm_wfq_handle_t *handle)
         tsm_wfq_clean_(queue);
     return item;
 }
+
+/*
+ * Invariants: (1) A cell goes from empty to an item (its enqueuer), or from empty to spoiled (a
+ *             dequeuer, or a helper of one) and maybe then to an item (the request in `enq`, if it
+ *             chose this cell). Nobody leaves a spoiled cell before `enq` is decided and the
+ *             request there has this cell or is done elsewhere: after that the cell is final. (2)
+ *             An item belongs to the first one in its cell's `deq`. (3) A request is done by one
+ *             CAS of its state, which holds an index; indexes of a handle's requests only grow, so
+ *             that no name in an `enq` comes twice; nor does a state, since the head passes all
+ *             the candidates of a request to dequeue, also of one answered with "empty", before
+ *             its owner returns. Names in `deq` come again, but so no later request of that handle
+ *             looks where they are. (4) All cells below `head` have been given to a dequeuer,
+ *             or visited for a request that found nothing there; an item is in only after `tail`
+ *             has passed its cell. head <= tail + n.
+ *             Where cells are and how long they stay: tsm_wfq_segment.h.
+ * Progress:   enqueue and dequeue are wait-free apart from malloc and free. A request to enqueue
+ *             is offered cells by dequeuers in turn, until all of them help it; a request to
+ *             dequeue is worked on by those whose dequeues have succeeded, in turn. Enqueue answers
+ *             ENOMEM when the cap is reached or malloc fails, and then has changed nothing that
+ *             others see of the queue; dequeue, attach and detach need no memory. A thread that is
+ *             held inside a call keeps the segments from its guard on alive, so the others get
+ *             ENOMEM at the cap, but are never blocked and still can dequeue. ENOMEM may also come
+ *             while reclamation is under way in another thread, and while another thread has just
+ *             taken a segment that it will not need.
+ */
 
 #endif /* TSM_WFQ_H_INCLUDED */

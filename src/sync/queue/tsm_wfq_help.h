@@ -4,28 +4,14 @@
  */
 
 /*
- * What:       what threads do for each other's requests in tsm_wfq.h. A dequeuer that spoils a cell
- *             offers it to a request to enqueue; one that has got an item works on a request to
- *             dequeue.
+ * What threads do for each other's requests in tsm_wfq.h. A dequeuer that spoils a cell offers it
+ * to a request to enqueue; one that has got an item works on a request to dequeue.
+ *
  * Source:     Yang and Mellor-Crummey, "A Wait-free Queue as Fast as Fetch-and-Add", PPoPP 2016;
  *             the changes are listed in tsm_wfq.h.
- * Invariants: (1) to (3) of tsm_wfq.h.
- * Progress:   a visit to a cell is wait-free. A hunt ends when its request is done, which its owner
- *             and each helper bring nearer with every cell that they look at.
- *
- *   release                               acquire
- *   cell's item: store of commit          spoil, serve: load and CAS of item (what it points to)
- *   owner, ask: store of enq_item         serve: load of enq_item, then commit: load of item (not
- *                                           spoiled any more, if enq_item is a later one)
- *   cell's enq: CAS                       visit, offer: load and CAS of enq (the request is out)
- *   cell's deq: CAS                       scan, settle: load and CAS of deq (a later look at tail
- *                                           is not older than what the taker knew: "empty")
- *   owner, ask: store of deq_id (all      help, hunt: load of deq_id
- *     earlier requests are done), of      help: load of deq_seg, and then of deq_id
- *     deq_seg
- *   states of requests are seq_cst, as is the guard that a helper lowers: see tsm_wfq_segment.h.
- *
  * Threads:    as tsm_wfq.h.
+ *
+ * Proof and pairs are at the end of this file.
  */
 
 #ifndef TSM_WFQ_HELP_H_INCLUDED
@@ -237,5 +223,23 @@ static inline void tsm_wfq_deq_help_(tsm_wfq_t *queue, tsm_wfq_handle_t *handle)
     if (tsm_load(&peer->deq_id, TSM_ACQUIRE) == id)
         tsm_wfq_hunt_(queue, handle, peer, id, seg);
 }
+
+/*
+ * Invariants: (1) to (3) of tsm_wfq.h.
+ * Progress:   a visit to a cell is wait-free. A hunt ends when its request is done, which its owner
+ *             and each helper bring nearer with every cell that they look at.
+ *
+ *   release                               acquire
+ *   cell's item: store of commit          spoil, serve: load and CAS of item (what it points to)
+ *   owner, ask: store of enq_item         serve: load of enq_item, then commit: load of item (not
+ *                                           spoiled any more, if enq_item is a later one)
+ *   cell's enq: CAS                       visit, offer: load and CAS of enq (the request is out)
+ *   cell's deq: CAS                       scan, settle: load and CAS of deq (a later look at tail
+ *                                           is not older than what the taker knew: "empty")
+ *   owner, ask: store of deq_id (all      help, hunt: load of deq_id
+ *     earlier requests are done), of      help: load of deq_seg, and then of deq_id
+ *     deq_seg
+ *   states of requests are seq_cst, as is the guard that a helper lowers: see tsm_wfq_segment.h.
+ */
 
 #endif /* TSM_WFQ_HELP_H_INCLUDED */

@@ -4,45 +4,16 @@
  */
 
 /*
- * What:       where the cells of tsm_wfq.h are: a list of segments that grows behind the tail and
- *             is freed in front of the head, the guards that keep a segment alive, and the room
- *             that an enqueuer needs before it takes an index. The types of the queue are here.
+ * Where the cells of tsm_wfq.h are: a list of segments that grows behind the tail and is freed in
+ * front of the head, the guards that keep a segment alive, and the room that an enqueuer needs
+ * before it takes an index. The types of the queue are here.
+ *
  * Source:     Yang and Mellor-Crummey, "A Wait-free Queue as Fast as Fetch-and-Add", PPoPP 2016.
  *             Changed: the cleaner follows the indexes and not the threads, and keeps off what they
  *             publish; there are a cap and a reserve.
- * Reserve:    cells are ready for `margin` indexes behind the tail, so that only enqueuers need
- *             memory, and only before they take an index. Who got one less than margin before the
- *             end of the room takes no further one before there is room again, or before the room
- *             has grown by a stride since. The margin is for what happens meanwhile. Let n be the
- *             number of handles, and look from the last time when the tail was outside the margin.
- *             Since then each handle has taken one index freely, and one for each stride; each may
- *             have had one request that a dequeuer completed behind the tail, at most n behind it,
- *             for each of those and for one before. A stride is n(n+1), what n handles use so, and
- *             pays for itself; the rest is n(1+n) + n*n, and the head may be n further.
- * Invariants: (1) All cells below `room` exist; `last` is never behind it. (2) No call that begins
- *             needs a segment below `floor`; `first` is not below it. A handle's guard is IDLE, or
- *             an id such that the thread touches no segment below it. A thread sets its guard
- *             before it looks at the floor, the cleaner sets the floor before it looks at the
- *             guards: so either the thread sees that its place is gone, or the cleaner sees the
- *             guard. A helper of a dequeuer lowers its guard, see tsm_wfq_clean_ and
- *             tsm_wfq_deq_help_.
- * Progress:   wait-free apart from malloc and free. A thread walks over segments that its handle
- *             has not been in since its last call, and the one that cleans over those that are
- *             garbage: bounded by their number, which is at most the cap. Making room takes at most
- *             a stride of appends, whoever does them. Reclamation runs in one thread at a time and
- *             others pass by.
- *
- *   release                               acquire
- *   append: CAS of the link               cell_, lift: load of the link (first contents)
- *   end of a call: store of IDLE          cleaner: load of the guards (the thread is done with what
- *                                           lies below)
- *   cleaner: store of `cleaning`          cleaner: swap of `cleaning` (oldest, first)
- *   put in the pool: CAS of its place     get from the pool: swap of its place (all uses are over)
- *   head, tail, room, last, first, floor, and guards that go up at begin or down for a helper are
- *   seq_cst. Both the guard protocols are a store on one side and a load on the other: they need
- *   one order of all these accesses.
- *
  * Threads:    as tsm_wfq.h. A function that takes a handle is called by the handle's thread.
+ *
+ * Proof and pairs are at the end of this file.
  */
 
 #ifndef TSM_WFQ_SEGMENT_H_INCLUDED
@@ -400,5 +371,39 @@ static inline uint64_t tsm_wfq_index_(tsm_wfq_t *queue, tsm_wfq_handle_t *handle
     handle->needs = i + 1 + queue->margin < room ? 0 : room + queue->stride;
     return i;
 }
+
+/*
+ * Reserve:    cells are ready for `margin` indexes behind the tail, so that only enqueuers need
+ *             memory, and only before they take an index. Who got one less than margin before the
+ *             end of the room takes no further one before there is room again, or before the room
+ *             has grown by a stride since. The margin is for what happens meanwhile. Let n be the
+ *             number of handles, and look from the last time when the tail was outside the margin.
+ *             Since then each handle has taken one index freely, and one for each stride; each may
+ *             have had one request that a dequeuer completed behind the tail, at most n behind it,
+ *             for each of those and for one before. A stride is n(n+1), what n handles use so, and
+ *             pays for itself; the rest is n(1+n) + n*n, and the head may be n further.
+ * Invariants: (1) All cells below `room` exist; `last` is never behind it. (2) No call that begins
+ *             needs a segment below `floor`; `first` is not below it. A handle's guard is IDLE, or
+ *             an id such that the thread touches no segment below it. A thread sets its guard
+ *             before it looks at the floor, the cleaner sets the floor before it looks at the
+ *             guards: so either the thread sees that its place is gone, or the cleaner sees the
+ *             guard. A helper of a dequeuer lowers its guard, see tsm_wfq_clean_ and
+ *             tsm_wfq_deq_help_.
+ * Progress:   wait-free apart from malloc and free. A thread walks over segments that its handle
+ *             has not been in since its last call, and the one that cleans over those that are
+ *             garbage: bounded by their number, which is at most the cap. Making room takes at most
+ *             a stride of appends, whoever does them. Reclamation runs in one thread at a time and
+ *             others pass by.
+ *
+ *   release                               acquire
+ *   append: CAS of the link               cell_, lift: load of the link (first contents)
+ *   end of a call: store of IDLE          cleaner: load of the guards (the thread is done with what
+ *                                           lies below)
+ *   cleaner: store of `cleaning`          cleaner: swap of `cleaning` (oldest, first)
+ *   put in the pool: CAS of its place     get from the pool: swap of its place (all uses are over)
+ *   head, tail, room, last, first, floor, and guards that go up at begin or down for a helper are
+ *   seq_cst. Both the guard protocols are a store on one side and a load on the other: they need
+ *   one order of all these accesses.
+ */
 
 #endif /* TSM_WFQ_SEGMENT_H_INCLUDED */
