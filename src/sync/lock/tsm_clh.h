@@ -4,9 +4,9 @@
  */
 
 /*
- * CLH queue lock; each waiter waits, and parks, on the node of the thread before it. While nobody
- * has to wait long, an acquire is one atomic read-modify-write and a release is none; where threads
- * wait long, a release is one, by which it learns whether somebody sleeps. Try is bounded.
+ * CLH queue lock: each waiter spins, and parks, on the node of the thread before it. While waits
+ * are short, an acquire costs one atomic read-modify-write and a release none; while threads sleep,
+ * a release costs one as well, which finds the sleeper. Try is bounded.
  *
  * Source:     Craig, "Building FIFO and Priority-Queuing Spin Locks from Atomic Swap", TR 93-02-02,
  *             University of Washington, 1993; Magnusson, Landin, Hagersten, "Queue Locks on Cache
@@ -15,12 +15,11 @@
  * Threads:    any number up to the pool's contexts; they may come and go. A context serves any lock
  *             of its pool, one at a time; a thread may have several.
  *
- * In the textbook lock, nodes wander: a thread that is done with the lock keeps its predecessor's.
- * A try would have to read the status of a node that may have been freed, or queued again as the
- * tail of a lock that is held by then (ABA). Here nodes stay, in memory that stays, and "released"
- * is not a flag but a count. So any thread may look at any node, at any time; a waiter that is late
- * finds a later ticket, and leaves; and as a tail never comes again, a compare-and-swap that finds
- * the tail which was released before has taken a free lock.
+ * In the textbook lock, a thread that releases the lock keeps its predecessor's node. A try would
+ * read the status of a node that may be freed, or be the tail of a lock that is held again (ABA).
+ * Here each context keeps its node, the memory stays, and "released" is a count and not a flag. So
+ * any thread may read any node at any time; a late waiter finds a later ticket and leaves; and as a
+ * tail never repeats, a compare-and-swap that finds a released tail unchanged has taken a free lock.
  *
  * Proof and pairs are at the end of this file.
  */
@@ -36,8 +35,8 @@
 #include "../tsm_wait.h"
 #include "tsm_clh_pool.h"
 
-/* For so many acquisitions after a waiter wanted to sleep and could not, tickets announce that
- * their release wakes sleepers; only those that find the lock free are counted. */
+/* After a waiter wanted to sleep and could not, this many acquisitions of a free lock announce that
+ * their release wakes sleepers. */
 #define TSM_CLH_ANNOUNCE 256
 
 typedef struct tsm_clh {
@@ -46,8 +45,7 @@ typedef struct tsm_clh {
     tsm_clh_pool_t *pool;               /* for assertions */
 } tsm_clh_t;
 
-/* Make a free lock for the contexts of a pool. One thread, before use. There is nothing to give
- * back. */
+/* Make a free lock for the contexts of a pool. One thread, before use. The lock owns no memory. */
 static inline void tsm_clh_init(tsm_clh_t *lock, tsm_clh_pool_t *pool)
 {
     tsm_store(&lock->tail, 0, TSM_RELAXED);
@@ -61,14 +59,13 @@ static inline tsm_clh_node_t *tsm_clh_node_(tsm_clh_node_t *nodes, uint64_t step
     return &nodes[ticket & (step - 1)];
 }
 
-/* Is the acquisition over? If so, acquire. */
+/* 1 if the holder with this ticket has released the lock; acquire. */
 static inline int tsm_clh_released_(tsm_clh_node_t *node, uint64_t ticket)
 {
     return tsm_load(&node->released, TSM_ACQUIRE) >= ticket;
 }
 
-/* End of use; the lock must be free. One thread, after all others are done, while the pool is
- * there. */
+/* Destroy a free lock. One thread, after all others are done, before the pool is destroyed. */
 static inline void tsm_clh_destroy(tsm_clh_t *lock)
 {
     uint64_t tail = tsm_load(&lock->tail, TSM_RELAXED);
@@ -89,7 +86,7 @@ static inline void tsm_clh_check_(tsm_clh_t *lock, tsm_clh_context_t *context)
     (void) context;
 }
 
-/* The context's next ticket, which announces if somebody may want to sleep behind it. */
+/* The context's next ticket. It announces while `announce` is above 0. */
 static inline uint64_t tsm_clh_next_(tsm_clh_t *lock, const tsm_clh_context_t *context)
 {
     uint64_t ticket = (context->ticket & ~context->step) + 2 * context->step;
@@ -105,8 +102,8 @@ static inline int tsm_clh_announces_(const tsm_clh_context_t *context, uint64_t 
     return (ticket & context->step) != 0;
 }
 
-/* The lock was free, and our ticket announces: one announcement less. By the holder; a hint, so it
- * does not matter that a waiter's store may be lost. */
+/* Count down `announce`: the lock was free and our ticket announces. By the holder. A hint, so a
+ * waiter's store may be lost. */
 static inline void tsm_clh_announced_(tsm_clh_t *lock)
 {
     uint32_t left = tsm_load(&lock->announce, TSM_RELAXED);
@@ -115,8 +112,8 @@ static inline void tsm_clh_announced_(tsm_clh_t *lock)
         tsm_store(&lock->announce, left - 1, TSM_RELAXED);
 }
 
-/* Flag the node and sleep until somebody wakes us or the flag is replaced; the caller looks again.
- * Only for a ticket that announces. */
+/* Flag the node and sleep until a release wakes us or another thread replaces the flag; the caller
+ * looks again. Only for a ticket that announces. */
 static inline void tsm_clh_park_(tsm_clh_context_t *context, tsm_clh_node_t *node, uint64_t ticket)
 {
 #if TSM_HAVE_FUTEX
@@ -132,8 +129,8 @@ static inline void tsm_clh_park_(tsm_clh_context_t *context, tsm_clh_node_t *nod
 #endif
 }
 
-/* Wait until the acquisition of that ticket is over; acquire. Out of line, like tsm_clh_wake_: what
- * a free lock needs is short. */
+/* Wait until the holder with that ticket releases; acquire. Out of line, like tsm_clh_wake_, to
+ * keep the path of a free lock short. */
 static __attribute__((noinline, unused)) void tsm_clh_wait_(tsm_clh_t *lock,
                                                             tsm_clh_context_t *context,
                                                             tsm_clh_node_t *node, uint64_t ticket)
@@ -200,7 +197,7 @@ static inline int tsm_clh_try(tsm_clh_t *lock, tsm_clh_context_t *context)
     return 1;
 }
 
-/* 1 if somebody waits behind us; 0 may be outdated when it is returned. By the holder, with the
+/* 1 if another thread waits for the lock; a 0 may be out of date on return. By the holder, with the
  * context it acquired with. Wait-free. */
 static inline int tsm_clh_has_waiter(tsm_clh_t *lock, tsm_clh_context_t *context)
 {
@@ -223,30 +220,29 @@ static inline void tsm_clh_release(tsm_clh_t *lock, tsm_clh_context_t *context)
 /*
  * Invariants: (1) tail is the ticket (tsm_clh_pool.h) of the newest acquisition. (2) The lock is
  *             free exactly while the node of that ticket has it released. (3) Each ticket is put
- *             into a tail once and taken out by one swap or compare-and-swap, so one thread at most
+ *             into a tail once and taken out by one swap or compare-and-swap, so at most one thread
  *             waits for it. (4) Release touches the context and its node, not the lock: the last
- *             holder may free it. (5) A waiter sleeps only on a ticket that announces; its holder
- *             looks for sleepers.
+ *             holder may free it. (5) A waiter sleeps only on a ticket that announces, because its
+ *             holder looks for sleepers.
  * Progress:   acquire is blocking and strictly FIFO in the order of the swaps. Try is bounded:
  *             three loads, one compare-and-swap. Release is wait-free: a store and, if the ticket
  *             announces, a swap and perhaps a wake-up; it never waits for a successor, unlike MCS.
  *
  *   release                               acquire
  *   tsm_clh_release: store of `released`  tsm_clh_released_: the load that finds it, or a later one
- *   tsm_clh_wake_: swap of `parked` to 0  tsm_clh_park_: swap of `parked` that comes after it (the
- *                                         look at `released` behind it finds the release)
+ *   tsm_clh_wake_: swap of `parked` to 0  tsm_clh_park_: a later swap of `parked` (the load of
+ *                                         `released` that follows finds the release)
  *
- * The tail needs no order: what it leads to is valid for ever, and all that the lock protects goes
- * along `released`. `announce` is a hint.
+ * The tail needs no order: what it leads to is always valid, and `released` orders all that the
+ * lock protects. `announce` is a hint.
  *
- * Announcing. A release must know whether somebody sleeps, and a plain look behind a plain store
- *             could miss it: that takes a read-modify-write, which would double the cost of a free
- *             lock. So the ticket tells before: with the announcing bit its release exchanges, and
- *             its waiter may sleep; without, the waiter spins and yields until the release, and
- *             asks by `announce` that the next tickets have the bit. A lock at which nobody waits
- *             longer than the spinning and yielding of TSM_WAIT_PARK never pays; one at which
- *             threads sleep pays where they wait anyway. No wait depends on the hint: if it is
- *             lost, threads yield instead of sleeping.
+ * Announcing. A release must know whether its waiter sleeps. A plain load after a plain store could
+ *             miss it, and a read-modify-write would double the cost of a free lock. So the ticket
+ *             decides beforehand. With the announcing bit, the release swaps `parked`, and the
+ *             waiter may sleep. Without it, the waiter spins and yields until the release, and
+ *             sets `announce` so that the next tickets have the bit. A lock whose waits are never
+ *             longer than the spins and yields of TSM_WAIT_PARK never pays for the swap. No wait
+ *             depends on the hint: if it is lost, threads yield instead of sleeping.
  *
  * Sleeping.   `parked` of a node is 0 or the flag of a ticket. t is the ticket waited for.
  *               waiter                              releaser, whose ticket t is
@@ -254,17 +250,17 @@ static inline void tsm_clh_release(tsm_clh_t *lock, tsm_clh_context_t *context)
  *               W2 released >= t: done              R2 swap parked to 0; it was not: wake all
  *               W3 sleep while parked == flag(t),
  *                  and again from W1
- *             Waiters never clear the word, and their flags differ: the releaser may have queued
- *             again, and be waited for with another ticket, before the waiter for t has noticed.
- *             Three cases: it comes late to W1 and overwrites the other's flag, so that the other
- *             goes back from W3 to W1, or is asleep already, and then what is in the word is not 0
- *             all the same; or it comes late to W3 and finds another flag; or leaves, and what it
- *             has written costs the next release that announces one wake-up for nobody.
- *             No wake-up is lost. Suppose that the waiter for t sleeps for good from W3 on. It
- *             slept while parked was flag(t), which nobody else writes, so no 0 was written between
- *             its last W1 and W3. R2 is before or behind W1 in the order of the word, whose changes
- *             are all read-modify-writes: before, and W1 acquires what R2 releases, so W2 finds the
- *             release; or behind, so behind W3, and the kernel's wake-up finds the sleeper.
+ *             Waiters never clear the word, and their flags differ, because the releaser may queue
+ *             again before the waiter for t notices, and another thread may wait for its new
+ *             ticket. Three cases. The waiter for t is late at W1 and overwrites the other's flag:
+ *             the other goes back from W3 to W1, or sleeps already and the word is still not 0. Or
+ *             it is late at W3 and finds another flag. Or it leaves, and its flag costs the next
+ *             release that announces one futile wake-up.
+ *             No wake-up is lost. Suppose that the waiter for t sleeps for ever from W3 on. It
+ *             slept while parked was flag(t), which no other thread writes, so no 0 was written
+ *             between its last W1 and W3. All changes of the word are read-modify-writes, so R2 is
+ *             before or after W1 in their order. If before, W1 acquires what R2 releases, and W2
+ *             finds the release. If after, R2 is also after W3, and the kernel wakes the sleeper.
  *             Flags have 31 bits of the sequence: a waiter that stops between W2 and W3 for exactly
  *             2^31 acquisitions of that node (ten seconds at least) while another one has written
  *             its flag may sleep until the node's next release that announces.

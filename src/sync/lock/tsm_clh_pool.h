@@ -4,17 +4,17 @@
  */
 
 /*
- * The nodes of CLH locks, in an array that any number of locks share, and the contexts by which
- * threads use them. A context has its node for good; a ticket names one acquisition with it.
- * Contexts come and go with their threads; a node is used again by the next context.
+ * The nodes of CLH locks, in an array that any number of locks share, and the contexts through
+ * which threads use them. A context keeps its node until it ends; a ticket names one acquisition
+ * with it. When a context ends, the next one uses its node again.
  *
  * Source:     none of its own; see tsm_clh.h. Nodes that never change their type and are numbered
  *             anew for each use are the usual answer to ABA (IBM System/370 Principles of
  *             Operation, appendix on CDS; Michael and Scott, PODC 1996).
  * Threads:    any number of contexts up to the pool's, at any time; threads come and go. The nodes
- *             are the caller's memory, the pool's until tsm_clh_pool_destroy. Align the array to
- *             TSM_CACHELINE for speed. In zeroed memory, nodes that were never used are never
- *             touched, so a large array from calloc costs address space only.
+ *             are the caller's memory; the pool uses them until tsm_clh_pool_destroy. Align the
+ *             array to TSM_CACHELINE for speed. Unused nodes in zeroed memory are never touched, so
+ *             a large array from calloc costs address space only.
  */
 
 #ifndef TSM_CLH_POOL_H_INCLUDED
@@ -32,7 +32,7 @@
 /* Most contexts that a pool can have at a time. */
 #define TSM_CLH_CONTEXTS_MAX 65535
 
-/* Length of the array of nodes that so many contexts need. */
+/* Length of the array of nodes for this many contexts. */
 #define TSM_CLH_NODES(contexts_) ((contexts_) + 1)
 
 typedef struct tsm_clh_node {
@@ -79,7 +79,7 @@ static inline int tsm_clh_pool_init_zeroed(tsm_clh_pool_t *pool, tsm_clh_node_t 
     return tsm_mutex_init(&pool->mutex);
 }
 
-/* Make a pool for up to so many contexts at a time, 1 to TSM_CLH_CONTEXTS_MAX. nodes: an array of
+/* Make a pool for up to `contexts` contexts at a time, 1 to TSM_CLH_CONTEXTS_MAX. nodes: an array of
  * TSM_CLH_NODES(contexts), any memory. Returns 0, EINVAL for another number of contexts, or another
  * errno value. One thread, before any use. */
 static inline int tsm_clh_pool_init(tsm_clh_pool_t *pool, tsm_clh_node_t *nodes, uint32_t contexts)
@@ -92,8 +92,8 @@ static inline int tsm_clh_pool_init(tsm_clh_pool_t *pool, tsm_clh_node_t *nodes,
     return tsm_clh_pool_init_zeroed(pool, nodes, contexts);
 }
 
-/* End of use; all contexts must have ended. The nodes are the caller's again; locks of the pool can
- * no longer be used, and need not be destroyed before. One thread, after all others are done. */
+/* Destroy a pool whose contexts have all ended. The caller may free the nodes. The pool's locks
+ * can no longer be used and need not be destroyed. One thread, after all others are done. */
 static inline void tsm_clh_pool_destroy(tsm_clh_pool_t *pool)
 {
     assert(pool->used == 0 && "tsm_clh_pool_destroy: contexts are left");
@@ -113,7 +113,7 @@ static inline int tsm_clh_context_worn(const tsm_clh_context_t *context)
     return context->ticket >> 63 != 0;
 }
 
-/* A node that no context has, or 0. Under the mutex. */
+/* Returns a node that no context has, or 0. Under the mutex. */
 static inline uint32_t tsm_clh_pool_take_(tsm_clh_pool_t *pool)
 {
     uint32_t id = pool->free;
@@ -131,9 +131,8 @@ static inline uint32_t tsm_clh_pool_take_(tsm_clh_pool_t *pool)
     return id;
 }
 
-/* Give a thread its context, for any lock of the pool, one at a time. Returns 0, or EAGAIN if the
- * pool has no node left, until another context ends. Any thread; waits for others that do the
- * same. */
+/* Make a context for any lock of the pool, one at a time. Returns 0, or EAGAIN if the pool has no
+ * node until another context ends. Any thread; takes a mutex. */
 static inline int tsm_clh_context_init(tsm_clh_context_t *context, tsm_clh_pool_t *pool)
 {
     tsm_mutex_acquire(&pool->mutex);
@@ -149,8 +148,8 @@ static inline int tsm_clh_context_init(tsm_clh_context_t *context, tsm_clh_pool_
     return 0;
 }
 
-/* End of a context that holds no lock; its node goes back to the pool unless it is worn. By its
- * thread, or after it. */
+/* End a context that holds no lock; its node goes back to the pool unless it is worn. By its
+ * thread, or after that has ended. */
 static inline void tsm_clh_context_end(tsm_clh_context_t *context)
 {
     tsm_clh_pool_t *pool = context->pool;
@@ -172,23 +171,23 @@ static inline void tsm_clh_context_end(tsm_clh_context_t *context)
  * Invariants: (1) a ticket is 64 bits: a sequence number times 2 * step, plus step if its holder
  *             announces to wake sleepers (tsm_clh.h), plus the index of the node. Step is the least
  *             power of two above all indexes, so tickets of one node compare as their sequence
- *             numbers do. (2) A node's tickets only grow, in whatever context it is: `released` is
- *             the last one whose acquisition is over, a new context goes on from it. So a ticket
- *             never comes again. (3) `released` is stored by the node's context only. (4) Node 0 is
- *             nobody's, with ticket 0 released for ever: the tail of a new lock.
- *             (5) A node is zero until its first context, which writes only `released`, and only a
- *             number below all tickets: other threads come to the node by a tail without order, and
- *             may still find the zero, or have flagged `parked`, when that store arrives.
+ *             numbers do. (2) A node's tickets only grow, whatever its context: `released` is the
+ *             last ticket released, and a new context continues from it. So no ticket repeats.
+ *             (3) Only the node's context stores `released`. (4) Node 0 has no context, and its
+ *             ticket 0 is always released: it is the tail of a new lock. (5) A node is zero until
+ *             its first context writes `released`, and nothing else, with a number below all
+ *             tickets. Other threads reach the node through a tail without order, so they may still
+ *             read the zero, or have flagged `parked`, when that store arrives.
  * Progress:   init and end of a context take a mutex; of a pool, one thread only.
  *
  *   release                           acquire
  *   end of a context (mutex)          init of the next context with the same node
  *
  * Sequence.   With c contexts there are 63 - log2(step) bits: 57 for 63 contexts, 47 for 65535. At
- *             10 ns for acquire and release, half of 2^47 is a week of nothing else on one context.
- *             tsm_clh_context_worn is then true, and its user takes another node; a worn node is
- *             not used again. A user that does not ask has the other half before an assertion of
- *             a debug build stops it. 65535 nodes last for a thousand years.
+ *             10 ns for acquire and release, one context uses half of 2^47 in a week. Then
+ *             tsm_clh_context_worn is true, and its user takes another node; a worn node is not
+ *             used again. A user that does not ask has the other half before an assertion of a
+ *             debug build stops it. 65535 nodes last for a thousand years.
  */
 
 #endif /* TSM_CLH_POOL_H_INCLUDED */

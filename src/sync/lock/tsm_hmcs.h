@@ -4,10 +4,10 @@
  */
 
 /*
- * HMCS<N>, a tree of MCS locks that follows the machine: N levels, one lock for each domain (say,
- * socket or shared cache) of a level. Threads queue at their leaf; the holder of a domain queues
- * for it one level up; the holder of the root has the lock. A holder passes the lock on inside its
- * domain up to `threshold` times in a row.
+ * HMCS<N>, a tree of MCS locks that follows the machine: N levels, one lock for each domain (a
+ * socket or shared cache, say) of a level. Threads queue at their leaf; the holder of a domain
+ * queues for it one level up; the holder of the root has the lock. A holder passes the lock on
+ * inside its domain up to `threshold` times in a row.
  *
  * Source:     Chabbi, Fagan, Mellor-Crummey, "High Performance Locks for Multi-level NUMA Systems",
  *             PPoPP 2015; for MPI, ICS'19 "Software Combining to Mitigate Multithreaded MPI
@@ -15,9 +15,9 @@
  *             Chabbi and Mellor-Crummey, "Contention-conscious, Locality-preserving Locks", PPoPP
  *             2016.
  * Threads:    any number, pinned or not, any number on one leaf; they may come and go. The leaf is
- *             chosen anew with each acquire and is only a hint: a wrong one costs speed. The caller
- *             owns the node, which must be zero (TSM_HMCS_NODE_INITIALIZER) at first and stay
- *             untouched from acquire to the end of release. The domains are the caller's too.
+ *             chosen at each acquire and is only a hint: a wrong one costs speed. The caller owns
+ *             the node, sets it to zero (TSM_HMCS_NODE_INITIALIZER) before its first use, and does
+ *             not touch it from acquire to the end of release. The caller owns the domains too.
  *
  * Proof and pairs are at the end of this file.
  */
@@ -34,14 +34,14 @@
 #include "../tsm_atomic.h"
 #include "tsm_mcs.h"
 
-/* Passes inside a domain that are worth their unfairness on machines with a few levels. */
+/* A threshold for machines with a few levels: more is faster and less fair. */
 #define TSM_HMCS_THRESHOLD 64
 
 typedef struct tsm_hmcs_domain {
-    tsm_mcs_t mcs;                      /* threads that come write here */
+    tsm_mcs_t mcs;                      /* threads that arrive write here */
     char pad1[TSM_CACHELINE - sizeof(tsm_mcs_t)];
-    tsm_mcs_node_t node;                /* with which the holder queues at the parent ... */
-    uint32_t passes;                    /* ... and what came with the parent, as in a node */
+    tsm_mcs_node_t node;                /* the holder queues at the parent with it ... */
+    uint32_t passes;                    /* ... and got this number with the parent */
     struct tsm_hmcs_domain *parent;     /* NULL for the root */
     char pad2[TSM_CACHELINE - sizeof(tsm_mcs_node_t) - 2 * sizeof(void *)];
 } tsm_hmcs_domain_t;
@@ -67,8 +67,8 @@ typedef struct tsm_hmcs_node {
 
 #define TSM_HMCS_NODE_INITIALIZER { { NULL, 0 }, NULL, 0 }
 
-/* Number of domains that tsm_hmcs_init needs. widths: domains on each level, from the root, which
- * is one, down to the leaves; no level narrower than the one above. */
+/* Returns the number of domains that tsm_hmcs_init needs. widths: domains on each level, from the
+ * root (1) down to the leaves; no level is narrower than the one above. */
 static inline size_t tsm_hmcs_domains(const uint32_t widths[], uint32_t depth)
 {
     size_t count = 0;
@@ -83,8 +83,8 @@ static inline size_t tsm_hmcs_domains(const uint32_t widths[], uint32_t depth)
 }
 
 /* Make a free lock of `depth` levels; 1 makes a plain MCS lock. domain: tsm_hmcs_domains() of them
- * in any memory, the lock's while it is used. Children are spread evenly over their parents; for a
- * machine that is not even, write to `parent` before use. threshold: hand-overs in a row inside a
+ * in any memory that stays while the lock is used. Children are spread evenly over their parents;
+ * for an uneven machine, write to `parent` before use. threshold: hand-overs in a row inside a
  * domain, 0 for none, below TSM_MCS_NUMBER_MAX. One thread, before any use; one system call. */
 static inline void tsm_hmcs_init(tsm_hmcs_t *lock, tsm_hmcs_domain_t domain[],
                                  const uint32_t widths[], uint32_t depth, uint32_t threshold)
@@ -112,7 +112,7 @@ static inline void tsm_hmcs_init(tsm_hmcs_t *lock, tsm_hmcs_domain_t domain[],
     lock->leaf_of_cpu = NULL;
 }
 
-/* A leaf for the processor that we run on now. Any thread; cheap, never fails. */
+/* Returns the leaf of the current processor. Any thread; cheap, never fails. */
 static inline uint32_t tsm_hmcs_leaf_here(const tsm_hmcs_t *lock)
 {
 #ifdef __linux__
@@ -129,8 +129,8 @@ static inline uint32_t tsm_hmcs_leaf_here(const tsm_hmcs_t *lock)
     return (uint32_t) ((uint64_t) cpu * lock->leaves / lock->cpus);
 }
 
-/* Blocks until the lock is ours. leaf: below lock->leaves, from tsm_hmcs_leaf_here or otherwise.
- * Takes each level even if nobody is there; a caller that mostly finds it free tries first. */
+/* Blocks until the lock is ours. leaf: below lock->leaves, for example tsm_hmcs_leaf_here. Takes
+ * each level even if no thread waits there; a caller that mostly finds it free tries first. */
 static inline void tsm_hmcs_acquire(tsm_hmcs_t *lock, tsm_hmcs_node_t *node, uint32_t leaf)
 {
     tsm_hmcs_domain_t *domain = &lock->leaf[leaf];
@@ -147,9 +147,8 @@ static inline void tsm_hmcs_acquire(tsm_hmcs_t *lock, tsm_hmcs_node_t *node, uin
     }
 }
 
-/* Returns 1 if the lock is now ours, 0 if it was held; the node is then as before. Goes to the root
- * directly: a root that is free is a lock that is free, and nothing is to be undone if not. Never
- * waits. */
+/* Returns 1 if the lock is now ours, 0 if it was held; the node is then as before. Tries the root
+ * directly: the lock is free if the root is, and a failure leaves nothing to undo. Never waits. */
 static inline int tsm_hmcs_try(tsm_hmcs_t *lock, tsm_hmcs_node_t *node)
 {
     assert(node->at == NULL && "tsm_hmcs_try: the node is in use");
@@ -160,8 +159,8 @@ static inline int tsm_hmcs_try(tsm_hmcs_t *lock, tsm_hmcs_node_t *node)
     return 1;
 }
 
-/* Give up the domain in which mcs is queued, after what is above it unless that is passed on. A
- * waiter that has not linked yet is overlooked and goes up itself. */
+/* Release the domain in which mcs is queued: pass its parent on with it, or release the parent
+ * first. A waiter that has not linked yet is missed and acquires the parent itself. */
 static inline void tsm_hmcs_leave_(tsm_hmcs_domain_t *domain, tsm_mcs_node_t *mcs, uint32_t passes,
                                    uint32_t threshold)
 {
@@ -188,7 +187,7 @@ static inline void tsm_hmcs_release(tsm_hmcs_t *lock, tsm_hmcs_node_t *node)
 /*
  * Invariants: (1) a domain is held by at most one thread, by MCS. (2) The number that comes with a
  *             domain is n > 0 exactly if the domain's parent, and all that is above, comes with it,
- *             after n hand-overs in a row; 0 tells the new holder to acquire the parent itself.
+ *             after n hand-overs in a row; 0 means that the new holder acquires the parent itself.
  *             (3) `node` and `passes` of a domain are used only by the thread that holds the
  *             domain, apart from what MCS does with the node in the parent's queue. (4) `node` is
  *             in the parent's queue only while the domain is held. (5) The lock is held by the
@@ -196,21 +195,20 @@ static inline void tsm_hmcs_release(tsm_hmcs_t *lock, tsm_hmcs_node_t *node)
  * Progress:   acquire is blocking and FIFO inside a leaf. An entry in the queue of a domain with k
  *             levels below it stands for at most (threshold + 1)^k critical sections, so a queued
  *             thread does not starve. Try is bounded: one MCS try of the root. Release waits only
- *             as MCS does, for a successor that stands between its swap and its link, at each level
- *             that it gives up.
+ *             as MCS does, for a successor between its swap and its link, at each level that it
+ *             releases.
  *
  *   release                              acquire
- *   those of tsm_mcs.h, once for each level; nothing else here is atomic but the look for a
- *   successor, whose result is only a hint. node and passes of a domain travel from holder to
- *   holder of the domain along the MCS edges; what the lock protects, along the edge of the level
- *   where it changes hands.
+ *   those of tsm_mcs.h, once for each level. The only other atomic access is the check for a
+ *   successor, whose result is a hint. The MCS edges of a domain order its node and passes; the
+ *   edge of the level where the lock changes hands orders what the lock protects.
  *
  * As in the published code, the number of passes travels in the status word on which the successor
  * waits, so that a hand-over inside a leaf touches the two threads' nodes and nothing else that
  * changes. The published code places its barriers by hand and was shown wrong for Arm ("Verifying
  * and Optimizing the HMCS Lock for Arm Servers", NETYS 2021). Here the word is that of one MCS
- * lock, whose orders can be checked alone. A domain gives up its parent before itself, since the
- * next holder of the domain queues at the parent with the same node.
+ * lock, whose orders can be checked alone. A holder releases the parent before the domain, since
+ * the next holder of the domain queues at the parent with the same node.
  */
 
 #endif /* TSM_HMCS_H_INCLUDED */

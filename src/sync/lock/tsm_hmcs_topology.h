@@ -4,15 +4,15 @@
  */
 
 /*
- * Makes HMCS locks that fit this machine. A tsm_hmcs_topology_t describes the machine once, any
- * number of locks are made from it. With TSM_HAVE_HWLOC defined to 1 (and -lhwloc) its levels are
+ * Makes HMCS locks that fit this machine. A tsm_hmcs_topology_t describes the machine; any number
+ * of locks can be made from it. With TSM_HAVE_HWLOC defined to 1 (and -lhwloc) its levels are
  * the innermost ones of hwloc's tree; otherwise they are blocks of consecutive processor numbers.
  *
  * Source:     PPoPP 2015 "High Performance Locks for Multi-level NUMA Systems", section 3, for the
  *             levels worth having; the hwloc 2 manual.
  * Invariants: every leaf has a path to the root; every processor number maps to a leaf.
- * Progress:   for set-up and end only: makes system calls and allocates, and never ends the
- *             program. Binds nothing and changes nothing else of the process.
+ * Progress:   for set-up and end only: makes system calls and allocates, and never aborts. Binds no
+ *             thread and changes nothing else in the process.
  * Threads:    one at a time for each topology and each lock; any number read one topology.
  */
 
@@ -71,7 +71,8 @@ static inline uint32_t tsm_hmcs_levels_(hwloc_topology_t hwloc, int depths[], ui
     return count;
 }
 
-/* The innermost depth - 1 of those levels, below a root of our own. hwloc_depth: where they are. */
+/* Choose the innermost depth - 1 of those levels, below a root of our own. hwloc_depth: returns
+ * where they are. */
 static inline int tsm_hmcs_choose_(tsm_hmcs_topology_t *topology, hwloc_topology_t hwloc,
                                    uint32_t depth, int hwloc_depth[])
 {
@@ -93,7 +94,7 @@ static inline int tsm_hmcs_choose_(tsm_hmcs_topology_t *topology, hwloc_topology
     return 0;
 }
 
-/* Machines need not be even, so that tsm_hmcs_init's parents are replaced. */
+/* Machines may be uneven, so replace the parents that tsm_hmcs_init sets. */
 static inline void tsm_hmcs_parents_(tsm_hmcs_topology_t *topology, hwloc_topology_t hwloc,
                                      const int hwloc_depth[])
 {
@@ -112,7 +113,7 @@ static inline void tsm_hmcs_parents_(tsm_hmcs_topology_t *topology, hwloc_topolo
     }
 }
 
-/* For each processor its object on the leaf level. */
+/* Find the leaf of each processor. */
 static inline void tsm_hmcs_leaves_(tsm_hmcs_topology_t *topology, hwloc_topology_t hwloc,
                                     int leaf_depth)
 {
@@ -184,7 +185,7 @@ static inline int tsm_hmcs_describe_(tsm_hmcs_topology_t *topology, uint32_t dep
 }
 #endif
 
-/* End of a topology; all locks made from it must have been destroyed. */
+/* Destroy a topology, after all locks made from it. */
 static inline void tsm_hmcs_topology_destroy(tsm_hmcs_topology_t *topology)
 {
     free(topology->parent);
@@ -225,8 +226,7 @@ static inline int tsm_hmcs_init_topology(tsm_hmcs_t *lock, const tsm_hmcs_topolo
     return 0;
 }
 
-/* End of a lock made by tsm_hmcs_init_topology; it must be free. One thread, after all others are
- * done. */
+/* Destroy a free lock made by tsm_hmcs_init_topology. One thread, after all others are done. */
 static inline void tsm_hmcs_destroy_topology(tsm_hmcs_t *lock)
 {
     assert(tsm_load(&lock->root->mcs.tail, TSM_RELAXED) == NULL &&

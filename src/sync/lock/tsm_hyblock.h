@@ -5,17 +5,18 @@
 
 /*
  * HYBLOCK, a queue lock whose order is kept in one shared word and whose hand-over is a message.
+ * Each waiter sleeps on its own mailbox. The caller provides a node for each lock that it holds or
+ * awaits.
  *
  * Source:     thesis on communication and synchronization on manycore processors, section 6.1.1,
  *             algorithm 3. There a thread has one queue and one `next` for all its locks, so locks
- *             do not nest; here both are in the node that the caller brings, one for each lock that
- *             it holds or awaits, so they do, in any order of release. The messages go through
- *             tsm_mailbox.h.
- * Threads:    any number; they may come and go. The caller owns the node: made once with
- *             tsm_hyblock_node_init, then used for one lock at a time, by any thread; untouched
- *             from acquire (or successful try) until release returns, then free for any use. Align
- *             nodes to TSM_CACHELINE for speed. With more threads than processors each
- *             hand-over may cost a wake-up; see tsm_gate.h.
+ *             do not nest; here both are in the node, so locks nest and may be released in any
+ *             order. The messages go through tsm_mailbox.h.
+ * Threads:    any number; they may come and go. The caller owns the node, prepares it once with
+ *             tsm_hyblock_node_init, uses it for one lock at a time, in any thread, and does not
+ *             touch it from acquire (or successful try) until release returns. Align nodes to
+ *             TSM_CACHELINE for speed. With more threads than processors each hand-over may cost a
+ *             wake-up; see tsm_gate.h.
  *
  * Proof and pairs are at the end of this file.
  */
@@ -58,7 +59,7 @@ static inline void tsm_hyblock_node_init(tsm_hyblock_node_t *node)
     node->lock = NULL;
 }
 
-/* Send `what` to the owner of node: the sender's node, or NULL for "the lock is yours". */
+/* Send `what` to the owner of node: the sender's node, or NULL to grant the lock. */
 static inline void tsm_hyblock_tell_(tsm_hyblock_node_t *node, tsm_hyblock_node_t *what)
 {
     uint64_t word = (uintptr_t) what;
@@ -105,7 +106,7 @@ static inline int tsm_hyblock_try(tsm_hyblock_t *lock, tsm_hyblock_node_t *node)
     tsm_hyblock_node_t *expected = NULL;
 
     assert(node->lock == NULL && "tsm_hyblock: the node is in use");
-    /* a look first, so that failing does not take the cache line from the others */
+    /* load first, so that a failure does not take the cache line from the others */
     if (tsm_load(&lock->last, TSM_RELAXED) != NULL)
         return 0;
     if (!tsm_cas(&lock->last, &expected, node, TSM_ACQ_REL, TSM_RELAXED))
@@ -127,7 +128,7 @@ static inline void tsm_hyblock_release(tsm_hyblock_t *lock, tsm_hyblock_node_t *
         if (tsm_mailbox_is_empty(&node->box) &&
             tsm_cas(&lock->last, &expected, NULL, TSM_RELEASE, TSM_RELAXED))
             return;
-        /* somebody swapped `last` and has told us, or is about to */
+        /* a successor has swapped `last` and has sent its node, or is about to */
         next = tsm_hyblock_hear_(node);
     }
     tsm_hyblock_tell_(next, NULL);
@@ -135,14 +136,14 @@ static inline void tsm_hyblock_release(tsm_hyblock_t *lock, tsm_hyblock_node_t *
 
 /*
  * Invariants: (1) last is NULL exactly when the lock is free, else the node of the newest request.
- *             (2) A request gets at most two messages: one from its successor, who names itself,
- *             and one from its predecessor, who grants; so two slots suffice and no send ever
- *             waits. (3) When release returns, the node's mailbox is empty and nobody sends to it.
+ *             (2) A request gets at most two messages: its successor's node, and its predecessor's
+ *             grant; so two slots suffice and no send ever waits. (3) When release returns, the
+ *             node's mailbox is empty and no thread sends to it.
  *             (4) node->next is the successor if its message was received ahead of the grant.
  * Progress:   acquire is blocking and strictly FIFO in the order of the swaps of last. Try is
- *             bounded: one load, one compare-and-swap. Release waits only while a successor stands
- *             between its swap and its message. A successor held while it writes its message can
- *             delay the grant that lies behind it in the same mailbox; with message hardware it
+ *             bounded: one load, one compare-and-swap. Release waits only while a successor is
+ *             between its swap and its message. A successor that is held while it writes its
+ *             message can delay the grant after it in the same mailbox; with message hardware it
  *             could not.
  *
  *   release                                 acquire

@@ -33,7 +33,7 @@ typedef struct tsm_lock_thread {
 _Thread_local TSM_LOCK_OF_THREAD tsm_lock_node_t *tsm_lock_free_[TSM_LOCK_NODES];
 static _Thread_local tsm_lock_thread_t *thread_nodes;
 
-/* Guards what follows, all of which is made once. */
+/* Guards what follows; each is made once. */
 static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
 
 static int have_key;
@@ -46,8 +46,8 @@ static tsm_hmcs_topology_t topology;
 
 /* ---- CLH ---- */
 
-/* Pages of nodes that are never used are never touched. A process that may not have as much address
- * space gets a smaller pool. */
+/* Unused nodes cost address space only. If the process may not have that much, try a smaller
+ * pool. */
 static int make_pool(void)
 {
     int rc = ENOMEM;
@@ -148,8 +148,8 @@ static int all_free(const tsm_lock_thread_t *thread, int kind)
     return nodes == 0;
 }
 
-/* The end of a thread. Another destructor may use a lock after this one; then the thread has nodes
- * again, and the key has a value again, which calls this once more. */
+/* Runs when a thread ends. A later destructor may use a lock; that gives the thread nodes and the
+ * key a value again, so this runs again. */
 static void end_of_thread(void *arg)
 {
     tsm_lock_thread_t *thread = arg;
@@ -167,8 +167,7 @@ static void end_of_thread(void *arg)
     free(thread);
 }
 
-/* Without a key, which needs more than a thousand of them in the process, threads leave their nodes
- * behind. */
+/* If the process has no key left (it has more than a thousand), the nodes leak. */
 static void watch_end_of_thread(tsm_lock_thread_t *thread)
 {
     pthread_mutex_lock(&making);
@@ -179,7 +178,7 @@ static void watch_end_of_thread(tsm_lock_thread_t *thread)
     pthread_mutex_unlock(&making);
 }
 
-/* The library goes, maybe before its threads: nothing may call into it then. */
+/* The library may be unloaded before its threads end: no destructor may call into it then. */
 __attribute__((destructor)) static void end_of_library(void)
 {
     pthread_mutex_lock(&making);

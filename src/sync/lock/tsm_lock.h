@@ -4,14 +4,14 @@
  */
 
 /*
- * MPICH's lock: one interface without nodes, behind which the build chooses one of the locks of
- * locks.def by its number in TSM_LOCK_KIND. Link tsm_lock.c, which is the same for all of them.
- * Every lock is fit for more threads than processors: the FIFO ones stand behind a gate.
+ * MPICH's lock: one interface without nodes for all the locks of locks.def; the build chooses one
+ * by its number in TSM_LOCK_KIND. Link tsm_lock.c, which is the same for all of them. Every lock
+ * works well with more threads than processors: the FIFO locks have a gate.
  *
  *   int  tsm_lock_init(&lock)          0 or an errno value
  *   void tsm_lock_destroy(&lock)
  *   void tsm_lock_acquire(&lock)       blocks
- *   void tsm_lock_acquire_low(&lock)   the same; with TSM_LOCK_HAS_PRIORITY, behind those above
+ *   void tsm_lock_acquire_low(&lock)   the same; with TSM_LOCK_HAS_PRIORITY, after those above
  *   int  tsm_lock_try(&lock)           1: the lock is ours; 0: it was held; never waits
  *   int  tsm_lock_try_low(&lock)
  *   void tsm_lock_release(&lock)       however it was acquired
@@ -20,12 +20,12 @@
  * Rules:      the lock is released by the thread that acquired it. It is not recursive. A thread
  *             may hold any number of locks and release them in any order. Threads need not
  *             register; a thread that ends holds no lock.
- * Try:        a try of a gated lock also fails while others wait at the gate, so that the lock may
- *             be free then; but one of those takes it.
+ * Try:        a try of a gated lock also fails while other threads wait at the gate. The lock may
+ *             be free then, but one of those threads takes it.
  * Order:      release is a release, not a sequentially consistent store: nothing orders it before
  *             a later load of the same thread, not even a seq_cst one such as tsm_swp_is_empty().
- *             A protocol of the form "release, then look whether somebody posted meanwhile" must
- *             not take a clean look as proof.
+ *             After "release, then check whether another thread has posted", an empty queue is no
+ *             proof that none has.
  * Source:     the locks compared in ICS'19 "Software Combining to Mitigate Multithreaded MPI
  *             Contention", sections 2 and 3.2, and in TOPC, sections 4 and 6.
  * Invariants, progress, release and acquire: those of the lock that is chosen. `owner` is the
@@ -155,7 +155,7 @@ static inline void tsm_lock_release(tsm_lock_t *lock)
 
 typedef struct tsm_lock {
     TSM_LOCK_CALL_(t) gated;
-    char pad[TSM_CACHELINE];            /* waiters write before, the holder behind */
+    char pad[TSM_CACHELINE];            /* waiters write above, the holder below */
     TSM_LOCK_NODE_TYPE_ *owner;
 #if TSM_LOCK_HAS_PRIORITY
     int low;
@@ -242,7 +242,7 @@ static inline void tsm_lock_release(tsm_lock_t *lock)
 
 #if TSM_LOCK_HAS_PRIORITY
 
-/* Blocks until the lock is ours, behind all threads of high priority. */
+/* Blocks until the lock is ours, after all threads of high priority. */
 static inline void tsm_lock_acquire_low(tsm_lock_t *lock)
 {
     TSM_LOCK_NODE_TYPE_ *node = tsm_lock_node_get_(TSM_LOCK_NODE_);

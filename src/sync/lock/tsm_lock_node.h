@@ -4,9 +4,9 @@
  */
 
 /*
- * The queue nodes of tsm_lock.h, so that its callers need none: each thread has a list of free
- * nodes for each kind of node, which grows when it is empty. A node belongs to its thread for good
- * and goes away with it. Included by tsm_lock.h and tsm_lock.c only.
+ * The queue nodes of tsm_lock.h, so that its callers need none. Each thread has a list of free
+ * nodes for each kind of node and allocates a node when the list is empty. A node belongs to its
+ * thread until the thread ends. Included by tsm_lock.h and tsm_lock.c only.
  *
  * Invariants: a node is in its thread's free list, or in use at one lock. Only its thread gets it
  *             and puts it back. A thread that ends gives back a kind whose nodes are all free; it
@@ -44,10 +44,10 @@ typedef struct tsm_lock_node {
 
 extern _Thread_local TSM_LOCK_OF_THREAD tsm_lock_node_t *tsm_lock_free_[TSM_LOCK_NODES];
 
-/* A new node, in no list. Out of memory is the end of the program. */
+/* Returns a new node, in no list. Aborts without memory. */
 __attribute__((visibility("hidden"), cold)) tsm_lock_node_t *tsm_lock_node_make_(int kind);
 
-/* A node for one lock, until it is put back. */
+/* Returns a node for one lock; put it back after the release. */
 static inline void *tsm_lock_node_get_(int kind)
 {
     tsm_lock_node_t *node = tsm_lock_free_[kind];

@@ -4,10 +4,9 @@
  */
 
 /*
- * What the queue locks of tsm_lock.h have in common: the nodes of each kind, and what all locks of
- * a process share, the CLH pool and the description of the machine for HMCS. tsm_lock.c makes both
- * when the first lock needs them; they stay until the process ends. Included by tsm_lock.h and
- * tsm_lock.c only.
+ * What the queue locks of tsm_lock.h share: the node types, the CLH pool, and the description of
+ * the machine for HMCS. tsm_lock.c makes the pool and the description when the first lock needs
+ * them; they stay until the process ends. Included by tsm_lock.h and tsm_lock.c only.
  */
 
 #ifndef TSM_LOCK_SHARED_H_INCLUDED

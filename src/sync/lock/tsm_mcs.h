@@ -4,15 +4,16 @@
  */
 
 /*
- * MCS queue lock with explicit nodes; each waiter waits, and parks, on its own node.
+ * MCS queue lock: each waiter spins, and parks, on its own node, which the caller provides. The
+ * lock is FIFO. A release can pass a number to the next holder.
  *
  * Source:     Mellor-Crummey and Scott, "Algorithms for Scalable Synchronization on Shared-Memory
  *             Multiprocessors", TOCS 9(1) 1991, section 2.4; the per-VNI lock of ICS'19 "Software
  *             Combining to Mitigate Multithreaded MPI Contention", section 3.2.
- * Threads:    any number; they may come and go. The caller owns the node: it must stay untouched
- *             from acquire (or successful try) until release returns, and is free for any use,
- *             or to be freed, from then on. Align nodes to TSM_CACHELINE for speed. With more
- *             threads than processors each hand-over may cost a wake-up; see tsm_gate.h.
+ * Threads:    any number; they may come and go. The caller owns the node and must not touch it from
+ *             acquire (or successful try) until release returns; then it may use it for another
+ *             lock or free it. Align nodes to TSM_CACHELINE for speed. With more threads than
+ *             processors each hand-over may cost a wake-up; see tsm_gate.h.
  *
  * Proof and pairs are at the end of this file.
  */
@@ -72,28 +73,28 @@ static inline void tsm_mcs_acquire(tsm_mcs_t *lock, tsm_mcs_node_t *node)
     (void) tsm_mcs_acquire_number(lock, node);
 }
 
-/* Returns 1 if the lock is now ours through node, 0 if it was held; node is then untouched by
- * others. Never waits. */
+/* Returns 1 if the lock is now ours through node, 0 if it was held; then no other thread has seen
+ * the node. Never waits. */
 static inline int tsm_mcs_try(tsm_mcs_t *lock, tsm_mcs_node_t *node)
 {
     tsm_mcs_node_t *expected = NULL;
 
-    /* a look first, so that failing does not take the cache line from the others */
+    /* load first, so that a failure does not take the cache line from the others */
     if (tsm_load(&lock->tail, TSM_RELAXED) != NULL)
         return 0;
     tsm_store(&node->next, NULL, TSM_RELAXED);
     return tsm_cas(&lock->tail, &expected, node, TSM_ACQ_REL, TSM_RELAXED);
 }
 
-/* 1 if a successor is known, which a release will find; else 0. By the holder, with the node it
- * acquired with. Relaxed: the answer decides who passes what, and carries no data. */
+/* 1 if a successor has linked its node, so that a release finds it; else 0. By the holder, with the
+ * node it acquired with. Relaxed: the result carries no data. */
 static inline int tsm_mcs_has_successor(tsm_mcs_node_t *node)
 {
     return tsm_load(&node->next, TSM_RELAXED) != NULL;
 }
 
-/* As tsm_mcs_release, and pass a number up to TSM_MCS_NUMBER_MAX to the successor. If there is none
- * the number is lost. */
+/* As tsm_mcs_release, and pass a number up to TSM_MCS_NUMBER_MAX to the successor. Without a
+ * successor the number is lost. */
 static inline void tsm_mcs_release_number(tsm_mcs_t *lock, tsm_mcs_node_t *node, uint32_t number)
 {
     tsm_mcs_node_t *next = tsm_load(&node->next, TSM_ACQUIRE);
@@ -102,7 +103,7 @@ static inline void tsm_mcs_release_number(tsm_mcs_t *lock, tsm_mcs_node_t *node,
         tsm_mcs_node_t *expected = node;
         if (tsm_cas(&lock->tail, &expected, NULL, TSM_RELEASE, TSM_RELAXED))
             return;
-        /* somebody swapped the tail and is about to link */
+        /* a successor has swapped the tail and is about to link */
         tsm_wait_until((next = tsm_load(&node->next, TSM_ACQUIRE)) != NULL, TSM_WAIT_POLL);
     }
     tsm_wake_word(&next->status, TSM_MCS_GRANTED + number, TSM_MCS_PARKED);
@@ -120,8 +121,8 @@ static inline void tsm_mcs_release(tsm_mcs_t *lock, tsm_mcs_node_t *node)
  *             successor. A node is in the list of at most one lock. A release may pass its
  *             successor a number with the lock; a free lock passes 0.
  * Progress:   acquire is blocking and strictly FIFO in the order of the swaps of tail. Try is
- *             bounded: one load, one compare-and-swap. Release waits only while a successor
- *             stands between its swap and its link.
+ *             bounded: one load, one compare-and-swap. Release waits only while a successor is
+ *             between its swap and its link.
  *
  *   release                                 acquire
  *   acquire, try: RMW of tail               acquire: swap of tail by the successor (our node's

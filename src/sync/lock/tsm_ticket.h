@@ -4,14 +4,15 @@
  */
 
 /*
- * Ticket lock with proportional back-off.
+ * Ticket lock with proportional back-off: a thread takes a number and waits until it is served. The
+ * lock is one pair of words; it needs no nodes. Waiters spin and yield but do not park.
  *
  * Source:     Mellor-Crummey and Scott, "Algorithms for Scalable Synchronization on Shared-Memory
  *             Multiprocessors", TOCS 9(1) 1991, section 2.2; used as a fair lock for MPI in
  *             "MPI+Threads: Runtime Contention and Remedies", PPoPP 2015.
  * Threads:    fewer than 2^32 at once. All waiters share one word, so they spin and yield but do
- *             not park: a wake would wake them all. With more threads than processors, the
- *             strict order makes each hand-over wait for the scheduler; see tsm_gate.h.
+ *             not park: a wake would wake them all. With more threads than processors, strict FIFO
+ *             order makes each hand-over wait for the scheduler; see tsm_gate.h.
  *
  * Proof and pairs are at the end of this file.
  */
@@ -28,7 +29,7 @@
 #define TSM_TICKET_PAUSES 8
 
 typedef struct tsm_ticket {
-    TSM_ATOMIC(uint32_t) next;                          /* threads that come write here ... */
+    TSM_ATOMIC(uint32_t) next;                          /* threads that arrive write here ... */
     char pad[TSM_CACHELINE - sizeof(uint32_t)];
     TSM_ATOMIC(uint32_t) serving;                       /* ... and poll here */
 } tsm_ticket_t;
@@ -89,9 +90,9 @@ static inline void tsm_ticket_release(tsm_ticket_t *lock)
  *   release                           acquire
  *   release: store of serving         acquire: load of serving that finds our ticket
  *                                     try: load of serving
- *   `next` only hands out numbers, so its accesses are relaxed. In try, the load of serving is what
+ *   `next` only hands out numbers, so its accesses are relaxed. In try, the load of serving
  *   synchronizes: it finds the store of the last holder, and the compare-and-swap then proves that
- *   nobody took a ticket since.
+ *   no thread has taken a ticket since.
  */
 
 #endif /* TSM_TICKET_H_INCLUDED */
