@@ -4,11 +4,12 @@
  */
 
 /*
- * The one place of src/sync that touches atomics: a thin layer over C11 <stdatomic.h>.
+ * The atomic operations of src/sync: a thin layer over C11 <stdatomic.h>. Every access names its
+ * memory order. No other file of src/sync uses <stdatomic.h>.
  *
  * Source:     ISO C11 7.17; no paper.
- * Invariants: every access names its order. There is no stand-alone fence, because ThreadSanitizer
- *             does not see one, and no other way around C11 atomics.
+ * Invariants: there is no stand-alone fence, because ThreadSanitizer does not see one, and no other
+ *             way around C11 atomics.
  * Progress:   each operation is one atomic access and is wait-free where the hardware has the
  *             instruction; compare-and-swap is the strong form and never fails for no reason.
  * Pairs:      none here; see the users.
@@ -46,14 +47,14 @@
 #define tsm_cas(p_, expected_, v_, succ_, fail_) \
     atomic_compare_exchange_strong_explicit((p_), (expected_), (v_), (succ_), (fail_))
 
-/* Bytes that two words must be apart so that writers of one do not disturb readers of the other.
- * Types keep words apart by padding, so that they may stand in memory of any alignment. */
+/* Two words this many bytes apart are never on one cache line. Types keep words apart by padding,
+ * so that they work at any alignment. */
 #define TSM_CACHELINE 64
 
 /* Put behind a declarator or a struct to align it to a cache line. */
 #define TSM_ALIGNED __attribute__((aligned(TSM_CACHELINE)))
 
-/* Tell the processor that this is a waiting loop. Orders nothing. */
+/* Hint to the processor that this is a waiting loop. Orders nothing. */
 static inline void tsm_cpu_pause(void)
 {
 #if defined(__x86_64__) || defined(__i386__)

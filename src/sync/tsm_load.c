@@ -26,8 +26,8 @@
 #define TICK_NS   1000000u      /* a tick is a millisecond */
 #define PERIOD_NS TICK_NS       /* from one refresh to the next, at least */
 #define SHARE     32            /* a refresh may take 1/SHARE of one thread's time */
-#define RECORD_NS 50            /* what a record or slot costs a refresh, about */
-#define TOUCHES   64            /* a thread looks at the clock once in so many touches */
+#define RECORD_NS 50            /* about what a refresh takes for a record or slot */
+#define TOUCHES   64            /* a thread reads the clock once in this many touches */
 #define MASKS     4             /* masks that a refresh reads again */
 
 typedef struct mask {
@@ -94,7 +94,7 @@ static int mask_words(const mask_t *mask)
     return words;
 }
 
-/* What a mask adds is in force at once; what is gone, at the end of the pass. */
+/* Add a mask. New processors count at once; those that are gone count until the pass ends. */
 static void masks_see(int tid)
 {
     mask_t mask;
@@ -111,7 +111,7 @@ static void masks_publish(void)
     tsm_store(&tsm_load_figures_.processors, count < 1 ? 1 : count, TSM_RELAXED);
 }
 
-/* Read some masks again, each in its turn. */
+/* Read the next few masks again. */
 static void masks_refresh(void)
 {
     for (int i = 0; i < MASKS && cursor != NULL; i++) {
@@ -255,8 +255,8 @@ static void fork_parent(void)
     pthread_mutex_unlock(&mutex);
 }
 
-/* Only the calling thread is left. The records of the others stay allocated: the memory of their
- * threads, to which they belong, stays as well. */
+/* Only the calling thread is left. The records of the other threads stay allocated, as does the
+ * memory of those threads. */
 static void fork_child(void)
 {
     records = cursor = NULL;
@@ -278,7 +278,7 @@ static void begin(void)
     pthread_atfork(fork_prepare, fork_parent, fork_child);
 }
 
-/* The caller's first touch. Without memory it goes uncounted and tries again. */
+/* The caller's first touch. Without memory it does not count, and tries again at the next touch. */
 static void enlist(void)
 {
     tsm_load_record_t *self;
@@ -305,7 +305,7 @@ _Static_assert(sizeof(tsm_load_record_t) <= TSM_CACHELINE, "a record has a line 
 
 /* ---- refresh ---- */
 
-/* From one refresh to the next. Not by the time that a refresh took: it may have been preempted. */
+/* The time from one refresh to the next. Not measured: the refresh may have been preempted. */
 static uint64_t period(void)
 {
     uint64_t cost = (uint64_t) (record_count + slot_count) * RECORD_NS;
@@ -348,7 +348,7 @@ static void take_figures(uint64_t now)
     }
 }
 
-/* Take the figures if it is time and no other thread does. */
+/* Take the figures if a refresh is due and no other thread takes them. */
 static void refresh(void)
 {
     uint64_t now = tsm_now_ns();

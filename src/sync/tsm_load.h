@@ -4,24 +4,23 @@
  */
 
 /*
- * The one measure of load: how many threads want a processor against how many processors they may
- * use, for all processes of the node. Locks, gates, waits and yields ask it whether to spin or to
- * make room for others. There is one instance in a process, in tsm_load.c, which every program that
- * uses src/sync links.
+ * The measure of load: how many threads of the node's processes want a processor, and how many
+ * processors they may use. Locks, gates and waits ask it whether to spin or to yield. Each process
+ * has one instance, in tsm_load.c, which every program that uses src/sync links.
  *
  * Interface:  tsm_load_touch()       the calling thread runs in the library
  *             tsm_load_sleep(1 | 0)  the calling thread begins or ends a wait
  *             tsm_load_crowded()     1 if more threads want a processor than there are processors
  *             tsm_load_processors()  processors that this process may use
  *             tsm_load_wanted()      threads of this process that want one, at the last refresh
- *             tsm_load_share(), tsm_load_unshare()    count the other processes of the node, too
- *             tsm_load_override()    do not measure
+ *             tsm_load_share(), tsm_load_unshare()    count the node's other processes, too
+ *             tsm_load_override()    set the result instead of measuring
  *             tsm_now_ns()           the clock
  *
  * Threads:    any number, and they may end at any time. A child of fork keeps the calling thread
  *             only, and shares nothing.
  *
- * Define TSM_LOAD_REPLACED to bring functions of your own instead of tsm_load.c (test/model does,
+ * Define TSM_LOAD_REPLACED to use your own functions instead of tsm_load.c (as test/model does,
  * whose programs have no thread-local variables).
  *
  * Proof and pairs are at the end of this file.
@@ -36,18 +35,18 @@
 
 #include "tsm_atomic.h"
 
-/* A thread counts for so long after its last touch. Longer than a time slice of the scheduler (3 to
- * 24 ms on Linux), so that a preempted thread still counts. */
+/* A thread counts for this long after its last touch. Longer than a time slice of the scheduler (3
+ * to 24 ms on Linux), so that a preempted thread still counts. */
 #define TSM_LOAD_WINDOW_MS 32
 
-/* Another process counts for so long after its last refresh. */
+/* Another process counts for this long after its last refresh. */
 #define TSM_LOAD_SHARED_MS 128
 
 /* Processors that a mask has room for: the most that Linux can be built for. */
 #define TSM_LOAD_CPUS  8192
 #define TSM_LOAD_WORDS (TSM_LOAD_CPUS / 64)
 
-/* What one process of the node shows the others. Nobody needs to understand it but tsm_load.c. */
+/* What one process of the node publishes to the others. Only tsm_load.c reads it. */
 typedef struct tsm_load_slot {
     TSM_ATOMIC(uint32_t) tick;          /* milliseconds, at the last refresh; 0: not in use */
     TSM_ATOMIC(uint32_t) wanted;
@@ -69,12 +68,12 @@ static inline uint64_t tsm_now_ns(void)
 #endif
 }
 
-/* Count the other processes as well: slots, zeroed by whoever created them, is an array of n in
- * memory that all processes of the node share, and slots[mine] is ours alone. It must stay until
+/* Count the other processes as well. slots: an array of n in memory that all processes of the node
+ * share, zeroed when it was created; slots[mine] is ours alone. It must stay until
  * tsm_load_unshare(). Ends an earlier sharing. Any thread. */
 void tsm_load_share(tsm_load_slot_t *slots, int n, int mine);
 
-/* Count this process only, and disappear from the others' count. Any thread, any time. */
+/* Count this process only, and leave the others' count. Any thread, any time. */
 void tsm_load_unshare(void);
 
 /* -1: measure; 0: never crowded; 1: always crowded. Any thread, any time. */
@@ -92,7 +91,7 @@ int tsm_load_processors(void);
 
 #else
 
-/* What a thread shows those that count. */
+/* What a thread publishes to the refresh. */
 typedef struct tsm_load_record {
     TSM_ATOMIC(uint32_t) tick;          /* of the last touch; written, like the next, */
     TSM_ATOMIC(uint32_t) in_wait;       /* by the thread alone */
@@ -102,7 +101,7 @@ typedef struct tsm_load_record {
     struct tsm_load_record *prev;
 } tsm_load_record_t;
 
-/* The figures in force, read by everybody and written about once in a millisecond. */
+/* The present figures, read by all threads and written about once in a millisecond. */
 typedef struct tsm_load_figures {
     TSM_ATOMIC(uint32_t) tick;          /* of the last refresh */
     TSM_ATOMIC(uint32_t) crowded;
@@ -142,7 +141,7 @@ static inline void tsm_load_sleep(int asleep)
         tsm_store(&tsm_load_self_->in_wait, (uint32_t) asleep, TSM_RELAXED);
 }
 
-/* 1 if those who want a processor outnumber the processors that this process may use. */
+/* 1 if the threads that want a processor outnumber the processors that this process may use. */
 static inline int tsm_load_crowded(void)
 {
     return tsm_load(&tsm_load_figures_.crowded, TSM_RELAXED) && tsm_load_crowded_slow_();
@@ -159,28 +158,27 @@ static inline int tsm_load_processors(void)
 #endif /* TSM_LOAD_REPLACED */
 
 /*
- * Who counts. A thread wants a processor if it has touched the library within the last
+ * Counting.   A thread wants a processor if it has touched the library within the last
  *             TSM_LOAD_WINDOW_MS or is in a wait, asleep or not. A thread that called the library
  *             long ago does not count. The processors are the union of the affinity masks of the
- *             threads that have touched the library and have not ended; the masks are read again
- *             all the time, a few at each refresh, so binding a thread later is seen. Another
- *             process counts while its processors intersect ours and its figures are younger than
- *             TSM_LOAD_SHARED_MS, so a process that died stops counting by itself.
- * Refresh.    One thread at a time takes the figures, at most once in about a millisecond, or
- *             when a new thread comes while they say "not crowded"; the others use the last ones.
- *             Every 64th touch looks whether a refresh is due, and so does each tsm_load_crowded()
+ *             threads that have touched the library and have not ended. Each refresh reads a few
+ *             masks again, so it notices a thread that is bound later. Another process counts while
+ *             its processors intersect ours and its figures are younger than TSM_LOAD_SHARED_MS, so
+ *             a process that died stops counting.
+ * Refresh.    One thread at a time takes the figures, at most once in about a millisecond, or when
+ *             a new thread starts while the load is not crowded; the others use the last figures.
+ *             Every 64th touch checks whether a refresh is due, and so does each tsm_load_crowded()
  *             that is about to return 1. So "crowded" is about a millisecond old at most, and "not
  *             crowded" is as old as 64 touches: a loop that waits must touch, or call tsm_yield(),
  *             which does. A refresh reads one cache line for each thread; with thousands of threads
  *             refreshes become rarer, so that they take about 1/32 of one thread's time. After
- *             TSM_LOAD_WINDOW_MS without a refresh the first one counts only threads in a wait and
- *             the asker, and the next one is right.
+ *             TSM_LOAD_WINDOW_MS without a refresh, the first one counts only the caller and the
+ *             threads in a wait; the next one is right.
  * Invariants: (1) All figures are hints: a wrong one costs speed and never correctness. (2) A
- *             thread writes its own record alone and on a path that runs often writes nothing else.
- *             (3) The list of records is guarded by a mutex; the refresh only tries it, so nobody
- *             waits for another thread's refresh but a thread that comes or goes. (4) A record is
- *             on the list until its thread ends, so a thread id on the list is that of a living
- *             thread.
+ *             thread writes only its own record, and on a path that runs often nothing else.
+ *             (3) A mutex guards the list of records. A refresh only tries it, so only a thread
+ *             that starts or ends waits for another thread's refresh. (4) A record is on the list
+ *             until its thread ends, so a thread id on the list is that of a living thread.
  * Progress:   touch, sleep, crowded and processors are bounded; wait-free but for a thread's first
  *             call, which allocates its record and takes the mutex.
  * Pairs:      none: every access is relaxed, because the figures carry no other data.

@@ -4,15 +4,15 @@
  */
 
 /*
- * How long a thread polls before it sleeps. While threads fit on the processors, for a time; when
- * they do not, for a few polls. The state belongs to one wait and not to the thread, so one long
- * wait does not change the next.
+ * How long a thread polls before it sleeps: a fixed time while threads fit on the processors, a few
+ * polls while they do not. The state belongs to one wait and not to the thread, so one long wait
+ * does not change the next.
  *
  * Interface:  tsm_patience_begin()   a wait begins, or a poll has made progress
  *             tsm_patience_step()    a poll has found nothing: spin, yield or sleep
  *
- * Clock:      it is read once in TSM_PATIENCE_LOOK polls, and the time counts from the first of
- *             these, so a short wait reads no clock.
+ * Clock:      read once in TSM_PATIENCE_LOOK polls. The time counts from the first reading, so a
+ *             short wait reads no clock.
  * Progress:   wait-free.
  * Pairs:      none.
  * Threads:    the one that waits.
@@ -42,10 +42,10 @@ typedef struct tsm_patience {
     uint64_t end;                       /* of the time; 0: the clock has not been read */
     uint64_t spin_ns;                   /* time to poll while the load is not crowded */
     uint32_t crowded_polls;             /* polls before anything else while it is */
-    uint32_t polls;                     /* in vain, in this wait */
+    uint32_t polls;                     /* that found nothing in this wait */
 } tsm_patience_t;
 
-/* All of it again. Usually (p, TSM_PATIENCE_SPIN_NS, TSM_PATIENCE_POLLS). */
+/* Start from the beginning. Usually (p, TSM_PATIENCE_SPIN_NS, TSM_PATIENCE_POLLS). */
 static inline void tsm_patience_begin(tsm_patience_t *patience, uint64_t spin_ns,
                                       uint32_t crowded_polls)
 {
@@ -55,7 +55,7 @@ static inline void tsm_patience_begin(tsm_patience_t *patience, uint64_t spin_ns
     patience->polls = 0;
 }
 
-/* Look at the clock now and then; 1 if the time is over, and from then on. */
+/* Read the clock now and then; returns 1 once the time is over. */
 static inline int tsm_patience_is_over_(tsm_patience_t *patience)
 {
     uint64_t now;

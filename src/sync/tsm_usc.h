@@ -5,16 +5,16 @@
 
 /*
  * The user-space condition: a thread sleeps until one of the things it waits for is complete, and
- * whoever completes one wakes exactly that thread in O(1). One of the waiting threads of a set, the
- * server, stays awake and drives progress for all of them; it elects its successor when it leaves.
- * A thread may wait for any of n things, and in several sets at once.
+ * the completer wakes exactly that thread in O(1). One of the waiting threads of a set, the server,
+ * stays awake and drives progress for all of them; it elects its successor when it leaves. A thread
+ * may wait for any of n things, and in several sets at once.
  *
  * Interface:  tsm_usc_t               a set of waiting threads with one server: one for each VCI
  *             tsm_usc_waiter_t        a thread that waits: one for each thread, used again
  *             tsm_usc_link_t          a waiter's membership in a set
  *             tsm_usc_slot_t          in each thing that can be waited for
  *
- *             of the waiting thread:
+ *             for the waiting thread:
  *             tsm_usc_begin()         before the first join of a sleep
  *             tsm_usc_join()          1: server of this set; 0: listed among its sleepers
  *             tsm_usc_register()      in each slot; look once more at what is waited for after it
@@ -25,7 +25,7 @@
  *             tsm_usc_settle()        before the waiter's memory goes away
  *             tsm_usc_sleep_or_serve()  all of it from begin to rejoin
  *
- *             of a completer:
+ *             for a completer:
  *             tsm_usc_notify()        after the thing is complete: the waiter to wake, or NULL
  *             tsm_usc_wake()          that waiter, once, now or later
  *
@@ -38,15 +38,15 @@
  *                   if (serving)
  *                       continue;
  *                   tsm_usc_register(&r->slot, self);
- *                   if (!complete(r))                            seq_cst, see below
+ *                   if (!complete(r))                            seq_cst, see the end of the file
  *                       tsm_usc_sleep(self, policy);
  *                   tsm_usc_unregister(&r->slot, self);
  *                   serving = tsm_usc_rejoin(set, &link);
  *               }
  *               if (serving)
  *                   tsm_usc_leave(set, &link);
- *             A thread that is the server of one set must be in no other's list: it rejoins those,
- *             and polls for all that it waits for.
+ *             The server of one set must not be listed in another: it rejoins the others and polls
+ *             for all that it waits for.
  *
  * Source:     the model HMCS<N>USC of ICS'19 "Software Combining to Mitigate Multithreaded MPI
  *             Contention", section 4.2, after Dang, Seo, Amer and Balaji, "Advanced Thread
@@ -71,7 +71,7 @@
 #include "lock/tsm_mutex.h"
 
 typedef struct tsm_usc_waiter {
-    TSM_ATOMIC(uint32_t) count;         /* of takers that have let go; see tsm_wait_count */
+    TSM_ATOMIC(uint32_t) count;         /* of takers that have finished; see tsm_wait_count */
     uint32_t taken;                     /* of takers, by the same measure; this and the next: the */
     uint32_t begun;                     /* owner's alone. The count when this sleep began. */
 } tsm_usc_waiter_t;
@@ -90,7 +90,7 @@ typedef struct tsm_usc_link {
 typedef struct tsm_usc {
     tsm_mutex_t lock;
     tsm_usc_link_t *server;
-    tsm_usc_link_t *first;              /* the sleepers in the order of their coming */
+    tsm_usc_link_t *first;              /* the sleepers in the order of their joins */
     tsm_usc_link_t *last;
 } tsm_usc_t;
 
@@ -106,7 +106,7 @@ static inline int tsm_usc_init(tsm_usc_t *usc)
     return tsm_mutex_init(&usc->lock);
 }
 
-/* End of use; nobody may wait. */
+/* Destroy a set in which no thread waits. */
 static inline void tsm_usc_destroy(tsm_usc_t *usc)
 {
     assert(usc->server == NULL && usc->first == NULL && "tsm_usc_destroy: a thread waits");
@@ -133,21 +133,21 @@ static inline void tsm_usc_link_init(tsm_usc_link_t *link)
 
 /* ---- of a completer ---- */
 
-/* Wake the waiter that notify has returned, and let go of it: it may be gone on return. Once for
- * each notify. Any thread; wait-free. */
+/* Wake the waiter that notify returned. The waiter may be freed from then on. Once for each notify.
+ * Any thread; wait-free. */
 static inline void tsm_usc_wake(tsm_usc_waiter_t *waiter)
 {
     tsm_wake_count(&waiter->count);
 }
 
-/* What the slot is in has been completed: returns the waiter that the caller must wake, or NULL.
- * Any thread; wait-free. */
+/* Call it after the thing of this slot is complete. Returns the waiter that the caller must wake,
+ * or NULL. Any thread; wait-free. */
 static inline tsm_usc_waiter_t *tsm_usc_notify_swap(tsm_usc_slot_t *slot)
 {
     return tsm_swap(slot, NULL, TSM_ACQ_REL);
 }
 
-/* The same, for a completion that has been written seq_cst. Costs a load if nobody sleeps. */
+/* The same, for a completion that has been written seq_cst. Costs a load if no thread sleeps. */
 static inline tsm_usc_waiter_t *tsm_usc_notify(tsm_usc_slot_t *slot)
 {
     if (tsm_load(slot, TSM_SEQ_CST) == NULL)
@@ -157,14 +157,14 @@ static inline tsm_usc_waiter_t *tsm_usc_notify(tsm_usc_slot_t *slot)
 
 /* ---- of the waiting thread: completions ---- */
 
-/* A new sleep begins. Before its first join and register. */
+/* Begin a sleep, before its first join and register. */
 static inline void tsm_usc_begin(tsm_usc_waiter_t *waiter)
 {
     waiter->begun = tsm_count_read(&waiter->count);
 }
 
-/* Ask to be woken when the thing that the slot is in completes. Look at it once more after this, by
- * a seq_cst load, before you sleep. No thread, nor this one, may be registered there. */
+/* Ask to be woken when the thing of this slot completes. After this, check its completion by a
+ * seq_cst load before you sleep. No thread, nor this one, may be registered there. */
 static inline void tsm_usc_register(tsm_usc_slot_t *slot, tsm_usc_waiter_t *waiter)
 {
     tsm_usc_waiter_t *before = tsm_swap(slot, waiter, TSM_SEQ_CST);
@@ -173,8 +173,8 @@ static inline void tsm_usc_register(tsm_usc_slot_t *slot, tsm_usc_waiter_t *wait
     (void) before;
 }
 
-/* Take the request back. 1 if a completer has been faster: then it wakes, or has woken, the waiter,
- * and what the slot is in is complete. */
+/* Withdraw the request. Returns 1 if a completer was faster: then it wakes, or has woken, the
+ * waiter, and the thing is complete. */
 static inline int tsm_usc_unregister(tsm_usc_slot_t *slot, tsm_usc_waiter_t *waiter)
 {
     int taken = tsm_swap(slot, NULL, TSM_ACQUIRE) == NULL;
@@ -184,14 +184,15 @@ static inline int tsm_usc_unregister(tsm_usc_slot_t *slot, tsm_usc_waiter_t *wai
     return taken;
 }
 
-/* Sleep until somebody wakes the waiter, which may have been since begin; or for no reason. */
+/* Sleep until a thread wakes the waiter. Returns at once if one has done so since begin; may return
+ * without reason. */
 static inline void tsm_usc_sleep(tsm_usc_waiter_t *waiter, tsm_wait_policy_t policy)
 {
     tsm_wait_count(&waiter->count, waiter->begun, policy);
 }
 
-/* Wait until all takers have let go. The owner is in no set and no slot; then no other thread has the
- * address of the waiter. Not with a lock that a completer may need before it wakes. */
+/* Wait until all takers have finished; then no other thread has the address of the waiter. The owner
+ * must be in no set and no slot, and hold no lock that a completer may need before it wakes. */
 static inline void tsm_usc_settle(tsm_usc_waiter_t *waiter)
 {
     uint32_t count;
@@ -202,8 +203,8 @@ static inline void tsm_usc_settle(tsm_usc_waiter_t *waiter)
 
 /* ---- of the waiting thread: sets ---- */
 
-/* How many sleep in this set; out of date on return, and -1 if the set is busy. For a report; any
- * thread; never waits. */
+/* Returns how many threads sleep in this set, out of date on return, or -1 if the set is busy. For
+ * a report. Any thread; never waits. */
 static inline int tsm_usc_look(tsm_usc_t *usc)
 {
     int n = 0;
@@ -268,7 +269,7 @@ static inline int tsm_usc_join(tsm_usc_t *usc, tsm_usc_link_t *link, tsm_usc_wai
     return serve;
 }
 
-/* No longer one of the sleepers: 1 if that is because of an election. */
+/* Leave the sleepers. Returns 1 if the thread has been elected and is the server now. */
 static inline int tsm_usc_rejoin(tsm_usc_t *usc, tsm_usc_link_t *link)
 {
     int elected;
@@ -283,8 +284,8 @@ static inline int tsm_usc_rejoin(tsm_usc_t *usc, tsm_usc_link_t *link)
     return elected;
 }
 
-/* The server leaves: the first of the sleepers follows, and is woken whoever else has promised to
- * wake it. The link and its waiter may be used again on return. */
+/* The server leaves. The first of the sleepers becomes the server and is woken, even if a completer
+ * is about to wake it. The link and its waiter may be used again on return. */
 static inline void tsm_usc_leave(tsm_usc_t *usc, tsm_usc_link_t *link)
 {
     tsm_usc_waiter_t *elected = NULL;
@@ -318,9 +319,9 @@ typedef struct tsm_usc_wait {
     tsm_wait_policy_t policy;
 } tsm_usc_wait_t;
 
-/* Sleep until something is complete, the caller is elected, or for no reason. Returns the number of
- * sets that the caller serves now: those of which link[i].state is TSM_USC_SERVES. It must poll,
- * and leave each of them in the end. None of the links may be in use. */
+/* Sleep until something is complete or the caller is elected; may return without reason. Returns
+ * the number of sets that the caller serves now: those whose link[i].state is TSM_USC_SERVES. It
+ * must poll, and finally leave each of them. None of the links may be in use. */
 static inline int tsm_usc_sleep_or_serve(const tsm_usc_wait_t *wait)
 {
     int joined = 0, serves = 0;
@@ -348,21 +349,20 @@ static inline int tsm_usc_sleep_or_serve(const tsm_usc_wait_t *wait)
  *             and add one to the waiter's count; the swap is the right to touch the waiter, and the
  *             addition, which wakes, is the last touch. An election is the same: taking the link
  *             off the list is the right, the addition the last touch. (3) Every taker adds, so no
- *             taker relies on another one's wake: a completer that takes a pointer and keeps its
- *             wake for long delays neither an election nor another completion. (4) The waiter knows
- *             how many have taken it: the slots that it finds empty and the elections that it
- *             finds. Until as many have added, the waiter's memory stays. It may be used for the
- *             next sleep before that; a late addition then ends that sleep early, which costs a
- *             poll. (5) The count only grows, and tsm_usc_begin() reads it before the first join
- *             and register, so each addition that belongs to a sleep is later than what it compares
- *             with.
- * No lost wake: the waiter registers by a swap and then looks at the completion; the completer
- *             completes and then looks at the slot. If notify's look finds the slot still empty, it
- *             comes before the register in the one order of seq_cst accesses, and the completion
- *             before the waiter's look, which finds it. That needs seq_cst of the completing write
- *             and of the look as well. A completer that has only acq_rel must call
- *             tsm_usc_notify_swap(), which is right for all: of the two swaps of one slot one comes
- *             first, and the other one acquires from it.
+ *             taker relies on another one's wake: a completer that takes a pointer and wakes late
+ *             delays neither an election nor another completion. (4) The waiter counts its takers:
+ *             the slots that it finds empty and its elections. Its memory stays until as many have
+ *             added. It may be used for the next sleep before that; a late addition then ends that
+ *             sleep early, which costs a poll. (5) The count only grows, and tsm_usc_begin() reads
+ *             it before the first join and register, so each addition for a sleep comes after that
+ *             read.
+ * No lost wake: the waiter registers by a swap and then loads the completion; the completer
+ *             completes and then loads the slot. If notify finds the slot still empty, its load is
+ *             before the register in the one order of seq_cst accesses, and so the completion is
+ *             before the waiter's load, which finds it. Therefore the completing write and that
+ *             load must be seq_cst as well. A completer with only acq_rel must call
+ *             tsm_usc_notify_swap(), which is always right: of the two swaps of one slot one is
+ *             first, and the other acquires from it.
  * Progress:   notify is wait-free, and so is wake (one fetch-and-add, and a system call if the
  *             thread sleeps in the kernel). Join, rejoin and leave take the set's mutex for a few
  *             instructions; an election is O(1). Sleep blocks until it is woken. Settle blocks

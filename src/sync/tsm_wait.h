@@ -4,9 +4,9 @@
  */
 
 /*
- * The only place of src/sync that yields the processor or sleeps in the kernel. A wait spins a
- * little, then yields, then sleeps; whoever ends it calls the kernel only if the waiter has flagged
- * itself. Threads that sleep or yield here are counted by tsm_load.h.
+ * All waits of src/sync: no other file yields the processor or sleeps in the kernel. A wait spins a
+ * little, then yields, then sleeps; the thread that ends it calls the kernel only if the waiter has
+ * set a flag. tsm_load.h counts the threads that sleep or yield here.
  *
  * Interface:  tsm_yield()                           offer the processor to others
  *             tsm_wait_until(condition, policy)     poll a condition, never sleep
@@ -18,9 +18,9 @@
  *             Furwocks", OLS 2002; Drepper, "Futexes are tricky". MPI context: ICS'19 "Software
  *             Combining to Mitigate Multithreaded MPI Contention", section 3, whose waits only
  *             spin.
- * Threads:    any number of waiters on one word, one on a counter; any number of them more than
- *             processors. With one processor allowed nobody spins, because the awaited thread
- *             cannot run meanwhile. Nothing here changes errno.
+ * Threads:    any number of waiters on one word, one on a counter; there may be more threads than
+ *             processors. If the process may use one processor only, no thread spins, because the
+ *             awaited thread cannot run meanwhile. Nothing here changes errno.
  *
  * Proof and pairs are at the end of this file.
  */
@@ -53,7 +53,7 @@
 #define TSM_HAVE_FUTEX 0
 #endif
 
-/* Offer the processor to other threads; the caller counts as wanting one. Lightweight threads and
+/* Yield the processor to other threads; the caller counts as wanting one. Lightweight threads and
  * tests may replace what it calls. */
 static inline void tsm_yield(void)
 {
@@ -87,11 +87,11 @@ typedef struct tsm_wait_policy {
     int park;
 } tsm_wait_policy_t;
 
-/* For a word that only its waiters look at: may sleep. test/model defines it to sleep at once. */
+/* For a word that the waiter may flag: may sleep. test/model defines it to sleep at once. */
 #ifndef TSM_WAIT_PARK
 #define TSM_WAIT_PARK ((tsm_wait_policy_t) {128, 16, 1})
 #endif
-/* For a word that is not ours to flag, or for waits that are known to be short: never sleeps. */
+/* For a word that the waiter may not flag, or for short waits: never sleeps. */
 #define TSM_WAIT_POLL ((tsm_wait_policy_t) {128, 0, 0})
 
 /* One wait under way. */
@@ -129,8 +129,8 @@ static inline int tsm_wait_step(tsm_wait_state_t *state, uint32_t weight)
     return 0;
 }
 
-/* Yields in a row after which a thread sleeps for a moment. A yield gives the processor to threads of
- * its own priority only: under SCHED_FIFO the thread that is waited for may have a lower one. */
+/* Yields in a row after which a thread sleeps for a moment. A yield lets only threads of the same
+ * priority run; under SCHED_FIFO the awaited thread may have a lower one. */
 #define TSM_WAIT_YIELDS_PER_NAP 1000
 
 /* One yield of a wait that cannot park. */
@@ -143,8 +143,8 @@ static inline void tsm_wait_yield_(tsm_wait_state_t *state)
 }
 
 /* Poll `condition` until it is true. `condition` is evaluated again and again and must contain an
- * atomic access of the order that the caller needs; `weight` is how many pauses the next step is
- * worth, for waiters that know how far away their turn is. Any thread; does not park. */
+ * atomic access of the order that the caller needs. `weight` is the number of pauses of the next
+ * step, for waiters that know how far away their turn is. Any thread; does not park. */
 #define tsm_wait_until_weighted(condition, weight, policy) \
     do { \
         tsm_wait_state_t tsm_wait_state_ = tsm_wait_begin(policy); \
@@ -174,8 +174,8 @@ static inline void tsm_futex_(TSM_ATOMIC(uint32_t) *w, int op, uint32_t value)
 }
 #endif
 
-/* Sleep until *w is no longer `flagged`; the caller has set that. Relaxed: the flag carries no
- * data, and the caller looks at the word again with acquire. */
+/* Sleep until *w is no longer `flagged`, which the caller has set. Relaxed: the flag carries no
+ * data, and the caller loads the word again with acquire. */
 static inline void tsm_wait_flagged_(TSM_ATOMIC(uint32_t) *w, uint32_t flagged)
 {
     do {
@@ -197,9 +197,9 @@ static inline void tsm_wait_word_park_(TSM_ATOMIC(uint32_t) *w, uint32_t waiting
     tsm_wait_flagged_(w, parked);
 }
 
-/* Wait until *w is neither `waiting` nor `parked`; acquire. The two are values that the caller sets
- * aside for this word, `waiting` being what it holds before the wake. The memory of *w must stay
- * until the wait is over, no longer. Any thread, any number of threads on one word; blocking. */
+/* Wait until *w is neither `waiting` nor `parked`; acquire. The caller reserves these two values
+ * for this word; `waiting` is its value before the wake. The memory of *w must stay until the wait
+ * is over, no longer. Any thread, any number of threads on one word; blocking. */
 static inline void tsm_wait_word(TSM_ATOMIC(uint32_t) *w, uint32_t waiting, uint32_t parked,
                                  tsm_wait_policy_t policy)
 {
@@ -234,8 +234,8 @@ static inline void tsm_wake_word(TSM_ATOMIC(uint32_t) *w, uint32_t value, uint32
 #endif
 }
 
-/* A counter to sleep on: bit 0 says that its owner sleeps, the bits above it count modulo 2^31. It
- * begins as 0, and tsm_wake_count, tsm_wait_count and its helpers are the only ones that write. */
+/* A counter to sleep on: bit 0 is set while its owner sleeps, the bits above count modulo 2^31. It
+ * begins as 0; only tsm_wake_count, tsm_wait_count and its helpers write it. */
 #define TSM_COUNT_ASLEEP 1u
 #define TSM_COUNT_ONE    2u
 
@@ -245,8 +245,8 @@ static inline uint32_t tsm_count_read(TSM_ATOMIC(uint32_t) *w)
     return tsm_load(w, TSM_ACQUIRE) & ~TSM_COUNT_ASLEEP;
 }
 
-/* Flag the counter if it is still `seen`, and sleep. The flag is taken back by an addition, as
- * others add meanwhile. */
+/* Flag the counter if it is still `seen`, and sleep. An addition clears the flag, because other
+ * threads add meanwhile. */
 static inline void tsm_wait_count_park_(TSM_ATOMIC(uint32_t) *w, uint32_t seen)
 {
     uint32_t expected = seen;
@@ -257,8 +257,8 @@ static inline void tsm_wait_count_park_(TSM_ATOMIC(uint32_t) *w, uint32_t seen)
     tsm_fetch_add(w, (uint32_t) -1, TSM_RELAXED);
 }
 
-/* Wait until the count is no longer `seen`, which tsm_count_read has returned; acquire. By the
- * owner of the counter alone; blocking. */
+/* Wait until the count is no longer `seen`, which tsm_count_read returned; acquire. Only by the
+ * owner of the counter; blocking. */
 static inline void tsm_wait_count(TSM_ATOMIC(uint32_t) *w, uint32_t seen, tsm_wait_policy_t policy)
 {
     tsm_wait_state_t state = tsm_wait_begin(policy);
@@ -311,10 +311,10 @@ static inline void tsm_wake_count(TSM_ATOMIC(uint32_t) *w)
  * Spurious wakes: the kernel may return early (signal, or a wake that was meant for an earlier use
  * of the same address). The waiter reads the word again and sleeps again; callers never see one.
  *
- * The waker touches the word last with its read-modify-write; FUTEX_WAKE then takes only the
- * address. By then the waiter may have seen the value, left and given the memory back. That is
- * harmless: a private FUTEX_WAKE does not read the memory, so an unmapped address wakes nobody, and
- * a new use of it as a futex sees at most a spurious wake.
+ * The read-modify-write is the waker's last access to the word; FUTEX_WAKE takes only the address.
+ * By then the waiter may have seen the value, left and freed the memory. That is harmless: a
+ * private FUTEX_WAKE does not read the memory, so an unmapped address wakes no thread, and a new
+ * use of it as a futex sees at most a spurious wake.
  */
 
 #endif /* TSM_WAIT_H_INCLUDED */

@@ -4,21 +4,21 @@
  */
 
 /*
- * The default lock: one word that is taken by compare-and-swap, and an MCS queue in which those
- * stand who did not get it. Strictly FIFO while the threads of the node fit on the processors
- * (tsm_load.h); beyond that, threads that run may overtake threads that wait, for about a
+ * The default lock: one word that a thread takes by compare-and-swap, and an MCS queue for the
+ * threads that did not get it. It is strictly FIFO while the threads of the node fit on the
+ * processors (tsm_load.h). With more threads, running threads may overtake waiting ones for about a
  * scheduling quantum.
  *
- * Source:     ours, from known parts: an outer word with an inner queue whose head alone stands by
+ * Source:     ours, from known parts: an outer word and an inner queue whose head alone competes
  *             for the word is LOITER (Dice, "Malthusian Locks", EuroSys 2017, appendix); giving the
- *             lock to those that run, within bounds, is the lesson of He, Scherer, Scott,
- *             "Preemption Adaptivity in Time-Published Queue-Based Spin Locks", HiPC 2005. Need:
- *             TOPC "Locking Aspects in Multithreaded MPI Implementations", section 5 (an unfair
- *             mutex starves progress), against FIFO, which with more threads than processors costs
- *             a context switch with each hand-over.
+ *             lock to running threads, within bounds, is from He, Scherer, Scott, "Preemption
+ *             Adaptivity in Time-Published Queue-Based Spin Locks", HiPC 2005. Need: an unfair
+ *             mutex starves progress (TOPC "Locking Aspects in Multithreaded MPI Implementations",
+ *             section 5), and FIFO with more threads than processors costs a context switch with
+ *             each hand-over.
  *
- * Threads:    any number; they may come and go; no node, no per-thread state. Anybody may release
- *             on behalf of the holder. Whoever has the lock last may free its memory after release.
+ * Threads:    any number; they may come and go; no node, no per-thread state. Any thread may
+ *             release on behalf of the holder. The last holder may free the lock after release.
  *
  * Proof and pairs are at the end of this file.
  */
@@ -45,7 +45,7 @@
 /* What a release adds: one more release counted, and HELD cleared. */
 #define TSM_ADAPTIVE_LEAVE (TSM_ADAPTIVE_STATE + 1u - TSM_ADAPTIVE_HELD)
 
-/* Looks of a thread that comes, a pause after each, before it queues. test/model takes fewer. */
+/* Looks of a thread that arrives, a pause after each, before it queues. test/model uses fewer. */
 #ifndef TSM_ADAPTIVE_LOOKS
 #define TSM_ADAPTIVE_LOOKS 32
 #endif
@@ -79,13 +79,13 @@ static inline int tsm_adaptive_try(tsm_adaptive_t *lock)
 {
     uint32_t word = tsm_load(&lock->word, TSM_RELAXED);
 
-    /* a look first, so that failing does not take the cache line from the others */
+    /* load first, so that a failure does not take the cache line from the others */
     if (word & TSM_ADAPTIVE_STATE)
         return 0;
     return tsm_cas(&lock->word, &word, word | TSM_ADAPTIVE_HELD, TSM_ACQUIRE, TSM_RELAXED);
 }
 
-/* Does order not count? Not while one thread alone is at the lock: it has nobody to let past. */
+/* 1 if running threads may overtake. Never while one thread alone is at the lock. */
 static inline int tsm_adaptive_crowded_(tsm_adaptive_t *lock, uint32_t word)
 {
     int holders = (word & TSM_ADAPTIVE_HELD) != 0;
@@ -93,8 +93,8 @@ static inline int tsm_adaptive_crowded_(tsm_adaptive_t *lock, uint32_t word)
     return tsm_load(&lock->queued, TSM_RELAXED) + holders > 1 && tsm_load_crowded();
 }
 
-/* By the heir, with the word that it found without HELD: take it. Leaves CLAIMED for the next heir
- * if there is one and order counts. 0, and *word as it is now, if somebody was faster. */
+/* By the heir, with a word without HELD: take the lock. Leaves CLAIMED for the next heir, if there
+ * is one, while the lock is FIFO. Returns 0, and the present word, if another thread was faster. */
 static inline int tsm_adaptive_take_(tsm_adaptive_t *lock, tsm_mcs_node_t *heir, uint32_t *word)
 {
     uint32_t taken = (*word & ~TSM_ADAPTIVE_STATE) | TSM_ADAPTIVE_HELD;
@@ -104,7 +104,7 @@ static inline int tsm_adaptive_take_(tsm_adaptive_t *lock, tsm_mcs_node_t *heir,
     return tsm_cas(&lock->word, word, taken, TSM_ACQUIRE, TSM_RELAXED);
 }
 
-/* What the heir saw when it looked last. */
+/* What the heir saw at its last look. */
 typedef struct tsm_adaptive_view {
     tsm_adaptive_t *lock;
     tsm_mcs_node_t *heir;
@@ -114,7 +114,7 @@ typedef struct tsm_adaptive_view {
 enum { TSM_ADAPTIVE_GO_ON, TSM_ADAPTIVE_MINE, TSM_ADAPTIVE_OURS };
 
 /* By the heir: take the lock if it is idle (MINE), or stop because the heir before us has claimed
- * it for us (OURS). A release changes the word, so the same word twice and no HELD means idle. */
+ * it for us (OURS). A release changes the word, so the same word twice without HELD means idle. */
 static inline int tsm_adaptive_look_(void *arg)
 {
     tsm_adaptive_view_t *view = arg;
@@ -129,7 +129,7 @@ static inline int tsm_adaptive_look_(void *arg)
                                                              : TSM_ADAPTIVE_GO_ON;
 }
 
-/* By the heir: for a quantum take the lock only if it is idle. 1 if we have it. */
+/* By the heir: for a quantum, take the lock only if it is idle. Returns 1 if we have it. */
 static inline int tsm_adaptive_watch_(tsm_adaptive_t *lock, tsm_mcs_node_t *heir)
 {
     tsm_adaptive_view_t view = { lock, heir, TSM_ADAPTIVE_HELD };
@@ -137,7 +137,7 @@ static inline int tsm_adaptive_watch_(tsm_adaptive_t *lock, tsm_mcs_node_t *heir
     return tsm_watch(tsm_adaptive_look_, &view) == TSM_ADAPTIVE_MINE;
 }
 
-/* By the heir, which has claimed the lock: sleep until it is released, unless it just was. */
+/* By the heir, after it claimed the lock: sleep until the release, unless that has just come. */
 static inline void tsm_adaptive_park_(tsm_adaptive_t *lock, uint32_t word)
 {
     static const tsm_wait_policy_t at_once = { 0, 0, 1 };
@@ -148,7 +148,7 @@ static inline void tsm_adaptive_park_(tsm_adaptive_t *lock, uint32_t word)
     tsm_store(&lock->bell, TSM_ADAPTIVE_WAITING, TSM_RELAXED);
 }
 
-/* By the heir: let nobody else have the lock, and take it when it is released. */
+/* By the heir: claim the lock, so that no other thread gets it, and take it when it is released. */
 static inline void tsm_adaptive_claim_(tsm_adaptive_t *lock, tsm_mcs_node_t *heir)
 {
     tsm_wait_state_t state = tsm_wait_begin(TSM_WAIT_PARK);
@@ -168,7 +168,7 @@ static inline void tsm_adaptive_claim_(tsm_adaptive_t *lock, tsm_mcs_node_t *hei
     }
 }
 
-/* Wait in the queue. Out of line: it is not worth the caller's registers. */
+/* Wait in the queue. Out of line, to save the caller's registers. */
 static __attribute__((noinline, unused)) void tsm_adaptive_queue_(tsm_adaptive_t *lock)
 {
     tsm_mcs_node_t node;
@@ -196,7 +196,7 @@ static inline void tsm_adaptive_acquire(tsm_adaptive_t *lock)
     tsm_adaptive_queue_(lock);
 }
 
-/* By the holder, or on its behalf. Wait-free; the lock may be gone when it returns. */
+/* By the holder, or on its behalf. Wait-free; another thread may have freed the lock on return. */
 static inline void tsm_adaptive_release(tsm_adaptive_t *lock)
 {
     uint32_t old = tsm_fetch_add(&lock->word, TSM_ADAPTIVE_LEAVE, TSM_RELEASE);
@@ -207,42 +207,41 @@ static inline void tsm_adaptive_release(tsm_adaptive_t *lock)
 }
 
 /*
- * Policy.     A thread that comes takes the word if it is free, and looks again for a moment if
- *             not. Then it queues and, unless it is first, parks. The first in the queue, the heir,
- *             is awake and has two ways to the lock:
- *              - watch, if the threads outnumber the processors: it takes the lock only when it was
- *                idle from one look to the next. Else whoever uses it keeps it hot: the lock stays
- *                on one processor, and nobody is woken, until TSM_WATCH_QUANTUM_NS are over.
- *                Then it goes on to
- *              - claim, at once if the threads fit: with CLAIMED set nobody but the heir can take
- *                the word, so the next release gives it the lock. It spins and yields a little for
- *                that and then parks, with ASLEEP set to make the release wake it.
- *             Having the lock, the heir makes the next in the queue the heir. If the threads fit,
- *             it leaves CLAIMED set for it, so that between the two nobody slips in.
- *             A hand-over therefore costs a wake-up once in a quantum and not once in a critical
- *             section, there is no convoy, and n threads that all want the lock get it about once
- *             in n quanta each.
+ * Policy.     A thread that arrives takes the word if it is free; if not, it retries for a moment.
+ *             Then it queues and, unless it is first, parks. The first in the queue, the heir, is
+ *             awake and has two ways to get the lock:
+ *              - watch, if the threads outnumber the processors: it takes the lock only if it was
+ *                idle from one look to the next. Until TSM_WATCH_QUANTUM_NS are over, the lock
+ *                stays with the running thread, hot in its cache, and no thread is woken. Then the
+ *                heir goes on to
+ *              - claim, at once if the threads fit: with CLAIMED set only the heir can take the
+ *                word, so it gets the lock at the next release. It spins and yields a little and
+ *                then parks, with ASLEEP set so that the release wakes it.
+ *             An heir that gets the lock makes the next thread in the queue the heir. If the threads
+ *             fit, it leaves CLAIMED set, so that no other thread slips in between.
+ *             So there is one wake-up in a quantum and not one in a critical section, there is no
+ *             convoy, and n threads that all want the lock get it about once in n quanta each.
  *
- * Invariants: (1) HELD is set exactly while somebody has the lock. (2) CLAIMED and ASLEEP are set
- *             and cleared by the heir alone; ASLEEP is set only while HELD and CLAIMED are. (3) The
+ * Invariants: (1) HELD is set exactly while a thread has the lock. (2) Only the heir sets CLAIMED
+ *             and ASLEEP and clears them; ASLEEP is set only while HELD and CLAIMED are. (3) The
  *             word's upper bits count the releases: a word found free and unchanged was idle (or
- *             released 2^29 times in between, which costs fairness once). (4) bell is
- *             WAITING unless an heir sleeps or was just woken; for each ASLEEP that is set there is
- *             exactly one ring, by the release that finds it, and the heir does not go on without.
- * Progress:   acquire is blocking and does not starve: the queue is FIFO, and its head is overtaken
- *             for a quantum at most. With no more threads than processors the lock goes in the
- *             order of the queue. Try is bounded: a load, a compare-and-swap; it fails while an
- *             heir has claimed the lock. Release is wait-free: one fetch-and-add, and a wake-up if
- *             the heir sleeps.
+ *             released 2^29 times in between, which costs fairness once). (4) bell is WAITING
+ *             unless an heir sleeps or was just woken; each ASLEEP gets exactly one ring, from the
+ *             release that finds it, and the heir waits for that ring.
+ * Progress:   acquire is blocking and does not starve: the queue is FIFO, and threads overtake its
+ *             head for a quantum at most. With no more threads than processors, threads get the
+ *             lock in the order of the queue. Try is bounded: a load, a compare-and-swap; it fails
+ *             while an heir has claimed the lock. Release is wait-free: one fetch-and-add, and a
+ *             wake-up if the heir sleeps.
  *
  *   release                                 acquire
  *   release: fetch-and-add of word          CAS of word that sets HELD, in try and take_; one
  *                                           release sequence, as only RMWs write the word
  *   release: swap of bell, in               park_: end of tsm_wait_word
  *     tsm_wake_word
- *   the queue's own, see tsm_mcs.h          an heir sees the bell as the heir before it left it;
- *                                           so does the releaser, through the word
- *   The CAS of word that sets CLAIMED or ASLEEP is relaxed: it carries nothing but itself.
+ *   those of the queue, see tsm_mcs.h       an heir sees the bell as the heir before left it; so
+ *                                           does the releaser, through the word
+ *   The CAS of word that sets CLAIMED or ASLEEP is relaxed: it publishes no other data.
  *   `queued` is a hint: relaxed.
  */
 

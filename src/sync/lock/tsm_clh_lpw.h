@@ -4,8 +4,9 @@
  */
 
 /*
- * CLH-LPW, a lock of two priorities: threads with work to issue go before threads that only wait
- * for progress.
+ * CLH-LPW, a lock with two priorities: threads that issue operations go before threads that only
+ * wait for progress. Each priority is FIFO. After TSM_CLH_LPW_RUN high threads in a row, a waiting
+ * low thread gets the lock.
  *
  * Source:     "Locking Aspects in Multithreaded MPI Implementations" (TOPC), section 6.2, figure
  *             10: a CLH queue for each priority and a ticket lock, the filter, that a run of
@@ -51,8 +52,7 @@ static inline void tsm_clh_lpw_init(tsm_clh_lpw_t *lock, tsm_clh_pool_t *pool)
     lock->run = 0;
 }
 
-/* End of use; the lock must be free. One thread, after all others are done, while the pool is
- * there. */
+/* Destroy a free lock. One thread, after all others are done, before the pool is destroyed. */
 static inline void tsm_clh_lpw_destroy(tsm_clh_lpw_t *lock)
 {
     tsm_clh_destroy(&lock->high);
@@ -90,7 +90,7 @@ static inline void tsm_clh_lpw_release(tsm_clh_lpw_t *lock, tsm_clh_context_t *c
     assert(lock->go_straight && "tsm_clh_lpw_release: not held with high priority");
     if (++lock->run >= TSM_CLH_LPW_RUN || !tsm_clh_has_waiter(&lock->high, context)) {
         lock->run = 0;
-        lock->go_straight = 0;          /* whoever comes from now on asks the filter */
+        lock->go_straight = 0;          /* the next high thread takes the filter */
         tsm_ticket_release(&lock->filter);
     }
     tsm_clh_release(&lock->high, context);
@@ -103,8 +103,8 @@ static inline void tsm_clh_lpw_acquire_low(tsm_clh_lpw_t *lock, tsm_clh_context_
     tsm_ticket_acquire(&lock->filter);
 }
 
-/* Returns 1 if the lock is now ours, with low priority; 0 if it was held, or somebody of low
- * priority waits or tries. Never waits. */
+/* Returns 1 if the lock is now ours, with low priority; 0 if it was held, or another low thread
+ * waits or tries. Never waits. */
 static inline int tsm_clh_lpw_try_low(tsm_clh_lpw_t *lock, tsm_clh_context_t *context)
 {
     if (!tsm_clh_try(&lock->low, context))
@@ -125,11 +125,11 @@ static inline void tsm_clh_lpw_release_low(tsm_clh_lpw_t *lock, tsm_clh_context_
 }
 
 /*
- * Invariants: (1) the lock is held by whoever holds the filter, or has been handed it along the
- *             high queue. (2) go_straight is 1 exactly while the filter belongs to the high queue;
- *             it is a plain field, written only by a thread that holds both the high queue and the
- *             filter, and read by holders of either. (3) Of each priority at most one thread, the
- *             holder of that queue, stands at the filter or has it.
+ * Invariants: (1) the holder of the lock is the thread that has taken the filter or has inherited
+ *             it along the high queue. (2) go_straight is 1 exactly while the filter belongs to the
+ *             high queue; it is a plain field, written only by a thread that holds both the high
+ *             queue and the filter, and read by holders of either. (3) Of each priority at most one
+ *             thread, the holder of that queue, waits for the filter or has it.
  * Progress:   acquire is blocking and FIFO among high; by (3) it lets at most one low thread go
  *             first. Acquire_low is blocking and FIFO among low; it is served once no high thread
  *             waits, or when TSM_CLH_LPW_RUN of them have had the lock in a row. The tries
@@ -137,17 +137,17 @@ static inline void tsm_clh_lpw_release_low(tsm_clh_lpw_t *lock, tsm_clh_context_
  *             second fails. Release is wait-free.
  *
  *   release                              acquire
- *   those of tsm_clh.h and tsm_ticket.h; go_straight travels from high holder to high holder along
- *   the CLH edge, and from the last of them to the next owner of the filter along the ticket edge.
+ *   those of tsm_clh.h and tsm_ticket.h. The CLH edge orders go_straight from one high holder to
+ *   the next; the ticket edge, from the last of them to the next owner of the filter.
  *
  * What the published figure has wrong, and what is done here:
- *  - A node's `next` is never set back to NULL. A reused node then claims a waiter that is not
- *    there, its release leaves the filter taken, and low threads wait until some high thread comes
- *    and leaves again. Here there is no `next`: the holder asks whether the tail of the high queue
- *    is still its own ticket, which is exact and cannot be left over from an earlier use.
+ *  - A node's `next` is never set back to NULL. A reused node then shows a waiter that does not
+ *    exist, its release leaves the filter taken, and low threads wait until another high thread
+ *    acquires and releases. Here there is no `next`: the holder checks whether the tail of the high
+ *    queue is still its own ticket, which is exact and cannot be left over from an earlier use.
  *  - The queue tails are declared as nodes, not as pointers to nodes; the releases take the node by
- *    value but use it as a pointer to it, and some take the lock by value. A queue needs a first
- *    node to begin with. Here: tsm_clh.h, whose contexts keep their nodes.
+ *    value but use it as a pointer, and some take the lock by value. A queue needs a first node.
+ *    Here: tsm_clh.h, whose contexts keep their nodes.
  *  - The flag is set under one name (straight) and tested under another (go_straight).
  *  - The filter is named without its lock in the acquires.
  *  - No memory order is given. With a flag for a status, publishing a node must be a release and

@@ -4,30 +4,30 @@
  */
 
 /*
- * An admission gate in front of any lock. It stands open while the threads of the node fit on the
- * processors (tsm_load.h). Once they do not, one thread, the favoured one, goes through for about a
- * scheduling quantum and the others wait in the gate's queue, so that a FIFO lock does not pay a
- * context switch for each hand-over.
+ * A gate in front of any lock limits how many threads compete for it. It is open while the threads
+ * of the node fit on the processors (tsm_load.h). With more threads, only the favoured thread passes
+ * for about a scheduling quantum and the others wait in the gate's queue, so that a FIFO lock does
+ * not pay a context switch for each hand-over.
  *
  * Source:     GCR, the wrapper of Dice and Kogan, "Avoiding Scalability Collapse by Restricting
  *             Concurrency", Euro-Par 2019: a FIFO of passive threads, of which the first watches,
- *             in front of a lock that is left as it is; Dice, "Malthusian Locks", EuroSys 2017: few
- *             circulate, and long-term fairness comes from admitting one of the others now and
- *             then. GCR counts the active threads with atomic instructions; here the gate names the
- *             one thread that may pass, which costs it a compare and a plain store.
+ *             in front of an unchanged lock; Dice, "Malthusian Locks", EuroSys 2017: few threads
+ *             circulate, and one of the others is admitted now and then for long-term fairness. GCR
+ *             counts the active threads with atomic instructions; here the gate names the one thread
+ *             that may pass, which costs that thread a compare and a plain store.
  *
- * Use:        tsm_gated.h has our locks with their gates. In general, with the inner lock's try and
- *             acquire, which are evaluated with the gate passed:
+ * Use:        tsm_gated.h has our locks with their gates. In general, give the inner lock's try and
+ *             acquire, which are evaluated after the gate is passed:
  *               tsm_gate_acquire(&gate, tsm_mcs_try(&lock, node), tsm_mcs_acquire(&lock, node));
  *               tsm_mcs_release(&lock, node);                     the gate has no part in it
  *               if (tsm_gate_try(&gate, tsm_mcs_try(&lock, node))) ...
  *             For a lock without a try write 0; the count in `waiting` then costs two atomic
- *             instructions each time. Each lock has a gate of its own; one with two priorities has
- *             one for each, as its high threads must not stand behind low ones, and its low threads
- *             use the functions that end in _below: they wait also, for a quantum at most, while high
- *             ones queue at their gate, where the lock's own order does not see them. The two gates
- *             count apart. HMCS's try goes to the root, so a thread may overtake one that is on its
- *             way up from a leaf; the other tries find nobody to overtake.
+ *             instructions each time. Each lock has its own gate. A lock with two priorities has a
+ *             gate for each, so that its high threads never queue behind low ones. Its low threads
+ *             use the functions that end in _below: they also wait, for a quantum at most, while
+ *             high threads queue at their gate, where the lock does not see them. Each gate counts
+ *             its own threads. HMCS's try goes to the root, so it may overtake a thread that climbs
+ *             from a leaf; the other tries overtake no thread.
  *
  * Threads:    any number; they may come and go. No node and nothing to register.
  *
@@ -46,11 +46,11 @@
 #include "tsm_mcs.h"
 #include "tsm_watch.h"
 
-/* Uses after which the favoured thread looks whether anybody queues. */
+/* Uses after which the favoured thread checks whether a thread queues. */
 #define TSM_GATE_USES 64
 
 typedef struct tsm_gate {
-    TSM_ATOMIC(uintptr_t) favoured;     /* 0 or a thread; all who come read it */
+    TSM_ATOMIC(uintptr_t) favoured;     /* 0 or a thread; each thread that arrives reads it */
     TSM_ATOMIC(uint32_t) uses;          /* counted by the favoured thread */
     char pad1[TSM_CACHELINE - sizeof(uintptr_t) - sizeof(uint32_t)];
     tsm_mcs_t queue;                    /* its holder is the head */
@@ -69,14 +69,14 @@ static inline void tsm_gate_init(tsm_gate_t *gate)
     tsm_store(&gate->waiting, 0, TSM_RELAXED);
 }
 
-/* 1 if threads wait at the gate, else 0; outdated when it is returned. Wait-free. */
+/* 1 if threads wait at the gate, else 0; may be out of date on return. Wait-free. */
 static inline int tsm_gate_queued(tsm_gate_t *gate)
 {
     return tsm_load(&gate->queue.tail, TSM_RELAXED) != NULL;
 }
 
-/* By the favoured thread, which comes again. By compare-and-swap, so that it opens the gate only in
- * its own name: another one may have those behind it. */
+/* Count a pass of the favoured thread. It opens the gate by compare-and-swap, because another thread
+ * may have become the favoured one, with a queue of its own. */
 static inline void tsm_gate_use_(tsm_gate_t *gate)
 {
     uintptr_t me = tsm_watch_me();
@@ -102,7 +102,7 @@ static inline int tsm_gate_pass_(tsm_gate_t *gate, tsm_gate_t *above)
     return 1;
 }
 
-/* What the head saw when it looked last. */
+/* What the head saw at its last look. */
 typedef struct tsm_gate_view {
     tsm_gate_t *gate;
     uint32_t uses;
@@ -123,13 +123,13 @@ static inline int tsm_gate_look_(void *arg)
     return view->uses == last && tsm_load(&view->gate->waiting, TSM_RELAXED) == 0;
 }
 
-/* By the head: 1 if nobody queues at the gate above. */
+/* By the head: 1 if no thread queues at the gate above. */
 static inline int tsm_gate_look_above_(void *above)
 {
     return !tsm_gate_queued(above);
 }
 
-/* Wait in the queue. Out of line: it is not worth the caller's registers. */
+/* Wait in the queue. Out of line, to save the caller's registers. */
 static __attribute__((noinline, unused)) void tsm_gate_queue_(tsm_gate_t *gate, tsm_gate_t *above)
 {
     tsm_gate_view_t view = { gate, 0, 0 };
@@ -152,8 +152,8 @@ static inline void tsm_gate_enter_(tsm_gate_t *gate, tsm_gate_t *above)
         tsm_gate_queue_(gate, above);
 }
 
-/* Before waiting for the inner lock: be counted, and close the gate if another thread waits, too,
- * and there are more threads than processors. With one waiter there is nobody to keep out. */
+/* Count the caller before it waits for the inner lock, and close the gate if another thread waits
+ * too and there are more threads than processors. */
 static inline void tsm_gate_wait_begin_(tsm_gate_t *gate)
 {
     uintptr_t open = 0;
@@ -169,8 +169,8 @@ static inline void tsm_gate_wait_end_(tsm_gate_t *gate)
     tsm_fetch_add(&gate->waiting, -1, TSM_RELAXED);
 }
 
-/* May a try go on to the inner try? If the gate is closed but nobody queues, yes: else it would
- * stay closed for a thread that only tries. */
+/* May a try go on to the inner try? Yes if the gate is closed but no thread queues: otherwise it
+ * would stay closed to a thread that only tries. */
 static inline int tsm_gate_try_(tsm_gate_t *gate, tsm_gate_t *above)
 {
     if (tsm_gate_pass_(gate, above))
@@ -178,8 +178,8 @@ static inline int tsm_gate_try_(tsm_gate_t *gate, tsm_gate_t *above)
     return !tsm_gate_queued(gate) && (above == NULL || !tsm_gate_queued(above));
 }
 
-/* Blocks until the inner lock is ours. try_: an expression that takes the inner lock and is true,
- * or is false; acquire_: a statement that takes it. Release the inner lock alone. */
+/* Blocks until the inner lock is ours. try_: an expression, true if it has taken the inner lock;
+ * acquire_: a statement that takes it. Release the inner lock only. */
 #define tsm_gate_acquire(gate_, try_, acquire_) \
     tsm_gate_acquire_below(gate_, NULL, try_, acquire_)
 
@@ -194,45 +194,43 @@ static inline int tsm_gate_try_(tsm_gate_t *gate, tsm_gate_t *above)
         } \
     } while (0)
 
-/* 1 if try_ took the inner lock; 0 if it did not, or if others queue and we are not the favoured
- * one. Never waits. */
+/* 1 if try_ took the inner lock; 0 if it did not, or if threads queue and the caller is not the
+ * favoured one. Never waits. */
 #define tsm_gate_try(gate_, try_) tsm_gate_try_below(gate_, NULL, try_)
 #define tsm_gate_try_below(gate_, above_, try_) (tsm_gate_try_((gate_), (above_)) && (try_))
 
 /*
  * Policy.     `favoured` is 0 while the gate is open. A thread that finds the inner lock taken is
- *             counted in `waiting` until it runs with it; if another thread waits already and the
- *             load is crowded, it closes the gate and is the favoured one. Whoever comes and is
- *             not, queues. The first in the queue, the head, is awake and looks on, with a yield
- *             for each look, since it may be the favoured one who needs the processor. It ends its
- *             watch when
+ *             counted in `waiting` until it has the lock; if another thread waits already and the
+ *             load is crowded, it closes the gate and becomes the favoured thread. Other threads
+ *             that arrive then queue. The first in the queue, the head, is awake and watches, with
+ *             a yield for each look, since the favoured thread may need the processor. Its watch
+ *             ends when
  *              - the gate is open, or
- *              - the favoured thread has not come from one look to the next and nobody waits at the
- *                inner lock: a free lock does not stay idle while threads wait, or
+ *              - the favoured thread has not passed from one look to the next and no thread waits
+ *                at the inner lock: a free lock does not stay idle while threads wait, or
  *              - TSM_WATCH_QUANTUM_NS are over.
- *             Then it is the favoured one itself if somebody stands behind it; else it opens the
- *             gate. Now and then the favoured one opens the gate, too, if nobody queues.
- *             All who are inside the gate are served as the inner lock likes, FIFO for ours.
+ *             Then the head becomes the favoured thread if another thread queues behind it;
+ *             otherwise it opens the gate. The favoured thread also opens the gate now and then if
+ *             no thread queues. The inner lock orders the threads that have passed; ours are FIFO.
  *
- * Invariants: (1) the gate is policy: who passes it wrongly or twice, or with a name that a thread
- *             that has ended had before, costs order or speed. Mutual exclusion is the inner lock's
- *             alone. (2) The queue's holder, the head, never sleeps, and its watch ends after a
- *             quantum at most, so no wake-up by the favoured thread is needed and none can be lost.
- *             (3) While the load is not crowded, or never more than one thread waits for the inner
- *             lock, `favoured` stays 0, and the order is the inner lock's. (4) A thread touches the
- *             gate before its critical section only, so whoever has the lock last may free both
- *             after release.
+ * Invariants: (1) The gate is only policy: a thread that passes wrongly or twice, or with the name
+ *             of a thread that has ended, costs order or speed. The inner lock alone excludes.
+ *             (2) The queue's holder, the head, never sleeps, and its watch ends after a quantum at
+ *             most, so the favoured thread wakes no thread and no wake-up can be lost. (3) While the
+ *             load is not crowded, or at most one thread waits for the inner lock, `favoured` stays
+ *             0, and the order is the inner lock's. (4) A thread touches the gate only before its
+ *             critical section, so the last holder may free gate and lock after release.
  * Progress:   passing is blocking and FIFO in the queue, with a quantum at most for each thread
- *             before us, as far as the scheduler lets the head look; below another gate, with
- *             another quantum.
- *             An open gate is passed with one load, or two below another; a closed one by the
- *             favoured thread with a few loads and a store, and a compare-and-swap once in
- *             TSM_GATE_USES. Try adds no more than that to the inner try; it fails while others
- *             queue, but for the favoured thread.
+ *             before us, as far as the scheduler runs the head; below another gate, with another
+ *             quantum. Passing an open gate costs one load, or two below another gate. Passing a
+ *             closed one costs the favoured thread a few loads and a store, and a compare-and-swap
+ *             once in TSM_GATE_USES. Try adds no more than that to the inner try; while threads
+ *             queue, it fails for all but the favoured thread.
  *
  *   No pairs of its own: `favoured`, `uses` and `waiting` are hints, so all accesses are relaxed.
- *   The queue's pairs, in tsm_mcs.h, hand on the head's place only; what the lock protects goes
- *   along the inner lock's pairs.
+ *   The queue's pairs, in tsm_mcs.h, only hand on the place of the head; the inner lock's pairs
+ *   order what the lock protects.
  */
 
 #endif /* TSM_GATE_H_INCLUDED */

@@ -4,18 +4,17 @@
  */
 
 /*
- * The FIFO locks, each with its admission gate as one lock: what to take where there may be more
- * threads than processors. tsm_gated_NAME is the lock tsm_NAME, for NAME in ticket, mcs, clh,
- * clh_lpw, hmcs and hyblock; combine/tsm_gated_dsm_synch.h has DSM-Synch.
+ * Each FIFO lock together with its gate; use these where there may be more threads than processors.
+ * tsm_gated_NAME is the lock tsm_NAME, for NAME in ticket, mcs, clh, clh_lpw, hmcs and hyblock;
+ * combine/tsm_gated_dsm_synch.h has DSM-Synch.
  *
  * Use:        as the lock itself, with the same nodes and contexts and the same rules for them:
  *               tsm_gated_mcs_init(&gated);
  *               tsm_gated_mcs_acquire(&gated, &node);
  *               tsm_gated_mcs_release(&gated, &node);
- *             init has the parameters of the lock's. HMCS takes the leaf by itself
- *             (tsm_hmcs_leaf_here). A try fails also while others queue at the gate and the caller
- *             is not the favoured one. What else a lock offers (destroy, set-up of nodes) is called
- *             for the member `lock`.
+ *             init has the parameters of the lock's. HMCS chooses the leaf (tsm_hmcs_leaf_here). A
+ *             try also fails while threads queue at the gate and the caller is not the favoured
+ *             one. Call the lock's other functions (destroy, set-up of nodes) on the member `lock`.
  * Source:     tsm_gate.h and the header of the lock.
  * Invariants, progress, release and acquire, threads: those of the lock for exclusion and of the
  *             gate for order: FIFO while the threads at the lock fit on the processors, each thread
@@ -53,7 +52,7 @@
         tsm_##name_##_t *lock = &gated->lock; \
         return tsm_gate_try(&gated->gate, try_); \
     } \
-    /* By the holder. The gate has no part in it. */ \
+    /* By the holder. It does not touch the gate. */ \
     static inline void tsm_gated_##name_##_release(tsm_gated_##name_##_t *gated, node_ *node) \
     { \
         tsm_##name_##_t *lock = &gated->lock; \
@@ -125,7 +124,7 @@ static inline void tsm_gated_ticket_release(tsm_gated_ticket_t *gated)
     tsm_ticket_release(&gated->lock);
 }
 
-/* ---- CLH-LPW: a gate for each priority, the low threads behind both ---- */
+/* ---- CLH-LPW: a gate for each priority; low threads pass both ---- */
 
 typedef struct tsm_gated_clh_lpw {
     tsm_gate_t gate;            /* of the high threads */
@@ -143,7 +142,7 @@ static inline void tsm_gated_clh_lpw_init(tsm_gated_clh_lpw_t *gated, tsm_clh_po
     tsm_clh_lpw_init(&gated->lock, pool);
 }
 
-/* The same three with low priority. Low threads wait while high ones queue, for a time with a bound. */
+/* The same three with low priority. Low threads wait, for a bounded time, while high ones queue. */
 static inline void tsm_gated_clh_lpw_acquire_low(tsm_gated_clh_lpw_t *gated,
                                                  tsm_clh_context_t *node)
 {
