@@ -4,17 +4,17 @@
  */
 
 /*
- * CC-Synch combining: a thread hands over an operation and waits until somebody has executed it.
- * One swap per operation; nodes wander between threads as in a CLH lock.
+ * CC-Synch combining: a thread announces an operation and waits until a combiner has executed it.
+ * Each operation costs one swap. Nodes pass from thread to thread as in a CLH lock.
  *
  * Source:     Fatourou and Kallimanis, "Revisiting the Combining Synchronization Technique",
  *             PPoPP 2012 (CC-Synch). The paper's two flags, "wait" and "completed", are one word
- *             here, so that a wake says at once which of the two it is; on a weakly ordered
- *             machine two plain flags could be seen in the wrong order.
- * Threads:    any number; each attaches a handle of its own with a node that it brings, and gets
- *             a node back, in general another one, when it detaches. So nodes have to be freed
- *             one by one (malloc), or all of them after tsm_cc_synch_destroy. The operation runs
- *             in an arbitrary thread that uses the object and must not use the same object again.
+ *             here, so that one load shows which of the two happened; on a weakly ordered machine a
+ *             thread could see two plain flags change in the wrong order.
+ * Threads:    any number; each attaches its own handle with a node, and gets a node back, in general
+ *             another one, when it detaches. So allocate each node separately, or free them all
+ *             after tsm_cc_synch_destroy. The operation runs in any thread that uses the object and
+ *             must not use the same object again.
  *
  * Proof and pairs are at the end of this file.
  */
@@ -29,7 +29,7 @@
 #include "../tsm_atomic.h"
 #include "../tsm_wait.h"
 
-/* A bound that suits most uses; small ones share the work more evenly, big ones are faster. */
+/* A bound that suits most uses. A smaller one shares the work more evenly, a larger one is faster. */
 #define TSM_CC_SYNCH_MAX_COMBINE 1024
 
 /* Values of a node's status. */
@@ -70,8 +70,8 @@ static inline void tsm_cc_synch_init(tsm_cc_synch_t *cc, tsm_cc_synch_node_t *no
     tsm_store(&cc->tail, node, TSM_RELAXED);
 }
 
-/* End of use, with no operation under way: gives the last node back. One thread, synchronized with
- * all the others. */
+/* Destroy an object without operations under way. Returns the last node. One thread, synchronized
+ * with all the others. */
 static inline tsm_cc_synch_node_t *tsm_cc_synch_destroy(tsm_cc_synch_t *cc)
 {
     tsm_cc_synch_node_t *node = tsm_load(&cc->tail, TSM_RELAXED);
@@ -81,14 +81,14 @@ static inline tsm_cc_synch_node_t *tsm_cc_synch_destroy(tsm_cc_synch_t *cc)
     return node;
 }
 
-/* Bring a node and begin to use objects with this handle. The thread that will use it. */
+/* Begin to use objects with this handle and node. By the thread that will use it. */
 static inline void tsm_cc_synch_attach(tsm_cc_synch_handle_t *handle, tsm_cc_synch_node_t *node)
 {
     assert(node != NULL);
     handle->spare = node;
 }
 
-/* End the use of the handle: gives a node back, not always the one brought. */
+/* End the use of the handle. Returns a node, not always the one it was attached with. */
 static inline tsm_cc_synch_node_t *tsm_cc_synch_detach(tsm_cc_synch_handle_t *handle)
 {
     tsm_cc_synch_node_t *node = handle->spare;
@@ -98,7 +98,7 @@ static inline tsm_cc_synch_node_t *tsm_cc_synch_detach(tsm_cc_synch_handle_t *ha
     return node;
 }
 
-/* Announce op(arg); returns the node that now is ours, linked. */
+/* Announce op(arg). Returns the node that is ours now, linked. */
 static inline tsm_cc_synch_node_t *tsm_cc_synch_announce_(tsm_cc_synch_t *cc,
                                                           tsm_cc_synch_node_t *spare,
                                                           tsm_cc_synch_op_t op, void *arg)
@@ -113,17 +113,17 @@ static inline tsm_cc_synch_node_t *tsm_cc_synch_announce_(tsm_cc_synch_t *cc,
     return node;
 }
 
-/* Wait for the answer: 1 if we are the combiner, 0 if the operation is done. */
+/* Wait. Returns 1 if we are the combiner, 0 if the operation is done. */
 static inline int tsm_cc_synch_is_combiner_(tsm_cc_synch_node_t *node)
 {
     tsm_wait_word(&node->status, TSM_CC_SYNCH_WAITING, TSM_CC_SYNCH_PARKED, TSM_WAIT_PARK);
     return tsm_load(&node->status, TSM_RELAXED) == TSM_CC_SYNCH_GRANTED;
 }
 
-/* Execute our operation and those behind it; returns the node that has to be passed the duty. */
+/* Execute our operation and those behind it. Returns the node of the next combiner. */
 static inline tsm_cc_synch_node_t *tsm_cc_synch_combine_(tsm_cc_synch_node_t *node, uint32_t budget)
 {
-    /* ours is linked by ourselves, and nobody waits for it */
+    /* we have linked our node, and no thread waits for it */
     tsm_cc_synch_node_t *current = tsm_load(&node->next, TSM_RELAXED);
     tsm_cc_synch_node_t *next;
 
@@ -136,14 +136,14 @@ static inline tsm_cc_synch_node_t *tsm_cc_synch_combine_(tsm_cc_synch_node_t *no
     return current;
 }
 
-/* Make the owner of node, present or to come, the combiner. */
+/* Make the present or future owner of node the combiner. */
 static inline void tsm_cc_synch_pass_(tsm_cc_synch_node_t *node)
 {
     tsm_wake_word(&node->status, TSM_CC_SYNCH_GRANTED, TSM_CC_SYNCH_PARKED);
 }
 
-/* Have op(arg) executed, by this thread or another, alone on the object; returns when that is done.
- * Blocks; FIFO. Not from inside an operation on the same object. */
+/* Execute op(arg) in this thread or another, alone on the object; returns when it is done. Blocks;
+ * FIFO. Not from inside an operation on the same object. */
 static inline void tsm_cc_synch_apply(tsm_cc_synch_t *cc, tsm_cc_synch_handle_t *handle,
                                       tsm_cc_synch_op_t op, void *arg)
 {
@@ -158,16 +158,15 @@ static inline void tsm_cc_synch_apply(tsm_cc_synch_t *cc, tsm_cc_synch_handle_t 
 
 /*
  * Invariants: (1) The nodes form one list that ends in tail, a node without operation that
- *             belongs to nobody yet. Whoever swaps its own spare node in as the new tail gets the
- *             old one, puts its operation there and then links it. (2) Exactly one node of the
- *             list, its first, is GRANTED or belongs to the combiner, so there is at most one
- *             combiner; with nobody about, it is tail. (3) The combiner executes linked nodes
- *             only and reads a link before it marks the node DONE. (4) n threads attached: n + 1
- *             nodes, each of them a handle's spare or in the list.
+ *             has no owner yet. A thread that swaps its spare node in as the new tail gets the old
+ *             one, puts its operation there and then links it. (2) Exactly one node of the list,
+ *             its first, is GRANTED or belongs to the combiner, so there is at most one combiner;
+ *             without operations that node is tail. (3) The combiner executes linked nodes only and
+ *             reads a link before it marks the node DONE. (4) n threads attached: n + 1 nodes, each
+ *             of them a handle's spare or in the list.
  * Progress:   blocking; operations take effect in the order of the swaps of tail. A thread
- *             executes at most max_combine operations, its own included. A thread that stands
- *             between its swap and its link delays those behind it; the combiner does not wait
- *             for it but leaves.
+ *             executes at most max_combine operations, its own included. A thread between its swap
+ *             and its link delays those behind it; the combiner does not wait for it but leaves.
  *
  *   release                              acquire
  *   apply: swap of tail (ACQ_REL; the    apply: swap of tail by the thread that gets the node next

@@ -4,12 +4,12 @@
  */
 
 /*
- * What HYBCOMB, MP-SERVER and SHM-SERVER share: the type of a delegated operation, the ids of
- * clients that come and go, and who the server is at the moment.
+ * What HYBCOMB, MP-SERVER and SHM-SERVER share: the type of a delegated operation, a set of ids for
+ * clients that come and go, and the role that makes one thread the server.
  *
  * Source:     thesis on communication and synchronization on manycore processors, sections 6.1.3
- *             and 7.1.1, where the threads and their ids are fixed; registration is ours.
- * Threads:    any number may try; at most `count`, itself at most TSM_IDS_MAX, have an id at once.
+ *             and 7.1.1, where the threads and their ids are fixed; we added registration.
+ * Threads:    any number may ask; at most `count` of them, at most TSM_IDS_MAX, have an id at once.
  *
  * Proof and pairs are at the end of this file.
  */
@@ -23,8 +23,8 @@
 
 #include "../tsm_atomic.h"
 
-/* An operation: runs on whatever thread serves, alone among all operations of its instance. It must
- * not wait for another operation of the same instance. */
+/* An operation. It runs on the thread that serves, alone among all operations of its instance. It
+ * must not wait for another operation of the same instance. */
 typedef uint64_t (*tsm_delegate_fn_t)(void *arg);
 
 /* Execute an operation whose function and argument came as the words of a message. */
@@ -66,7 +66,7 @@ static inline int tsm_ids_take_in_(tsm_ids_t *ids, uint32_t w)
     return -1;
 }
 
-/* An id that nobody has, ours until we give it back; -1 if all are taken. Any thread; lock-free. */
+/* Returns an id that is ours until we give it back, or -1 if all are taken. Any thread; lock-free. */
 static inline int tsm_ids_take(tsm_ids_t *ids)
 {
     for (uint32_t w = 0; 64 * w < ids->count; w++) {
@@ -77,7 +77,7 @@ static inline int tsm_ids_take(tsm_ids_t *ids)
     return -1;
 }
 
-/* Give an id back that is ours. Wait-free. */
+/* Give our id back. Wait-free. */
 static inline void tsm_ids_give(tsm_ids_t *ids, uint32_t id)
 {
     uint64_t bit = (uint64_t) 1 << id % 64;
@@ -105,13 +105,13 @@ static inline uintptr_t tsm_role_me_(void)
     return (uintptr_t) &errno;
 }
 
-/* Make a role that nobody has. One thread, before any use. */
+/* Make a role that no thread has. One thread, before any use. */
 static inline void tsm_role_init(tsm_role_t *role)
 {
     tsm_store(&role->who, 0, TSM_RELAXED);
 }
 
-/* Take the role, which nobody may have. Wait-free. */
+/* Take the role, which no other thread may have. Wait-free. */
 static inline void tsm_role_enter(tsm_role_t *role)
 {
     uintptr_t old = tsm_swap(&role->who, tsm_role_me_(), TSM_ACQUIRE);
@@ -129,13 +129,13 @@ static inline void tsm_role_leave(tsm_role_t *role)
 /* 1 if the calling thread has the role now, else 0. Any thread; one load. */
 static inline int tsm_role_is_mine(const tsm_role_t *role)
 {
-    /* only we ourselves write what makes this true, so no order is needed */
+    /* only this thread writes its own number, so no order is needed */
     return tsm_load(&role->who, TSM_RELAXED) == tsm_role_me_();
 }
 
 /*
- * Invariants: (1) bit i of `taken` is set exactly while id i is somebody's. (2) `who` of a role is
- *             0 exactly while nobody has it, else the thread that has it.
+ * Invariants: (1) bit i of `taken` is set exactly while id i is taken. (2) `who` of a role is 0
+ *             exactly while no thread has it, else the thread that has it.
  * Progress:   taking an id is lock-free, giving it back wait-free; entering and leaving a role are
  *             wait-free.
  *

@@ -4,25 +4,25 @@
  */
 
 /*
- * DSM-Synch combining with a lock interface beside it. A thread either hands over an operation and
- * waits until somebody has executed it, or acquires and releases; both share one queue, so both
+ * DSM-Synch combining that also has a lock interface. A thread either announces an operation and
+ * waits until a combiner has executed it, or acquires and releases. Both use one queue, so they
  * exclude each other.
  *
  * Source:     Fatourou and Kallimanis, "Revisiting the Combining Synchronization Technique",
  *             PPoPP 2012 (DSM-Synch); ICS'19 "Software Combining to Mitigate Multithreaded MPI
  *             Contention", section 3.3.1, figure 2c (acquire, release and the gate). Differences:
  *             (a) there the combiner reads the link of a node after it has marked the node
- *             complete, and the last node it executed stays in the queue behind its owner's back,
- *             which is why each thread needs two nodes that outlive it. Here the link is read
- *             first and the combiner's own node stands in for all nodes that it has taken out, so
- *             a thread needs one node, and it is free when the call returns. (b) There the test
- *             "counter > MAX_COMBINE" lets MAX_COMBINE + 2 operations pass; here the bound is
- *             exact. (c) The store that the paper already found wrong (its line 63) is absent.
+ *             complete, and the last node it executed stays in the queue after its owner has
+ *             returned, so each thread needs two nodes that outlive it. Here the combiner reads the
+ *             link first, and its own node replaces all nodes that it has taken out, so a thread
+ *             needs one node, which is free when the call returns. (b) There the test "counter >
+ *             MAX_COMBINE" lets MAX_COMBINE + 2 operations pass; here the bound is exact. (c) The
+ *             store that the paper already found wrong (its line 63) is absent.
  * Threads:    any number; they may come and go. The caller owns the node, which
  *             tsm_dsm_synch_node_init prepares once; it must stay untouched during apply, and
- *             from acquire until release, and is free, or may be freed, from then on. The
- *             operation runs in an arbitrary thread that uses the object, may block, and must not
- *             use the same object again. Results go through its argument.
+ *             from acquire until release; after that the caller may reuse or free it. The operation
+ *             runs in any thread that uses the object, may block, and must not use the same object
+ *             again. It returns results through its argument.
  *
  * Proof and pairs are at the end of this file.
  */
@@ -41,7 +41,7 @@
 /* The papers' bound on the operations that one thread executes in a row. */
 #define TSM_DSM_SYNCH_MAX_COMBINE 1024
 
-/* Values of a node's status. Nobody else uses the node in IDLE and DONE. */
+/* Values of a node's status. In IDLE and DONE no other thread uses the node. */
 #define TSM_DSM_SYNCH_IDLE    0
 #define TSM_DSM_SYNCH_WAITING 1
 #define TSM_DSM_SYNCH_PARKED  2
@@ -81,7 +81,7 @@ static inline void tsm_dsm_synch_node_init(tsm_dsm_synch_node_t *node)
     tsm_store(&node->status, TSM_DSM_SYNCH_IDLE, TSM_RELAXED);
 }
 
-/* Is the node in nobody's hands but ours? For assertions. */
+/* 1 if no other thread uses the node. For assertions. */
 static inline int tsm_dsm_synch_is_free_(tsm_dsm_synch_node_t *node)
 {
     uint32_t status = tsm_load(&node->status, TSM_RELAXED);
@@ -90,7 +90,7 @@ static inline int tsm_dsm_synch_is_free_(tsm_dsm_synch_node_t *node)
 }
 
 /* Append node, whose op and arg are set. Returns its predecessor, which must be linked to it, or
- * NULL: the object was free. */
+ * NULL if the object was free. */
 static inline tsm_dsm_synch_node_t *tsm_dsm_synch_append_(tsm_dsm_synch_t *dsm,
                                                           tsm_dsm_synch_node_t *node)
 {
@@ -104,7 +104,7 @@ static inline void tsm_dsm_synch_link_(tsm_dsm_synch_node_t *pred, tsm_dsm_synch
     tsm_store(&pred->next, node, TSM_RELEASE);
 }
 
-/* Append node and wait for an answer: 1 if we are the combiner, 0 if the operation is done. */
+/* Append node and wait. Returns 1 if we are the combiner, 0 if the operation is done. */
 static inline int tsm_dsm_synch_enter_(tsm_dsm_synch_t *dsm, tsm_dsm_synch_node_t *node)
 {
     assert(tsm_dsm_synch_is_free_(node) && "tsm_dsm_synch: the node is in use");
@@ -127,7 +127,7 @@ static inline void tsm_dsm_synch_combine_(tsm_dsm_synch_node_t *node, uint32_t b
     for (; budget > 0 && next != NULL && next->op != NULL; budget--) {
         after = tsm_load(&next->next, TSM_ACQUIRE);
         if (after == NULL)
-            break;                      /* it seems to be the last: it will be the combiner */
+            break;                      /* maybe the last: its thread will be the combiner */
         next->op(next->arg);
         tsm_wake_word(&next->status, TSM_DSM_SYNCH_DONE, TSM_DSM_SYNCH_PARKED);
         next = after;
@@ -136,14 +136,14 @@ static inline void tsm_dsm_synch_combine_(tsm_dsm_synch_node_t *node, uint32_t b
         tsm_store(&node->next, next, TSM_RELAXED);
 }
 
-/* Pass the duty on to the node behind ours, or leave the object free. */
+/* Make the thread of the next node the combiner, or leave the object free. */
 static inline void tsm_dsm_synch_leave_(tsm_dsm_synch_t *dsm, tsm_dsm_synch_node_t *node)
 {
     tsm_dsm_synch_node_t *next = tsm_load(&node->next, TSM_ACQUIRE);
     tsm_dsm_synch_node_t *expected = node;
 
     if (next == NULL && !tsm_cas(&dsm->tail, &expected, NULL, TSM_RELEASE, TSM_RELAXED)) {
-        /* somebody swapped the tail and is about to link */
+        /* a successor has swapped the tail and is about to link */
         tsm_wait_until((next = tsm_load(&node->next, TSM_ACQUIRE)) != NULL, TSM_WAIT_POLL);
     }
     if (next != NULL)
@@ -151,8 +151,8 @@ static inline void tsm_dsm_synch_leave_(tsm_dsm_synch_t *dsm, tsm_dsm_synch_node
     tsm_store(&node->status, TSM_DSM_SYNCH_IDLE, TSM_RELAXED);
 }
 
-/* Have op(arg) executed, by this thread or another, alone on the object; returns when that is done.
- * Blocks; FIFO. Not from inside an operation on the same object, nor by a holder of it. */
+/* Execute op(arg) in this thread or another, alone on the object; returns when it is done. Blocks;
+ * FIFO. Not from inside an operation on the same object, nor by a holder of it. */
 static inline void tsm_dsm_synch_apply(tsm_dsm_synch_t *dsm, tsm_dsm_synch_node_t *node,
                                        tsm_dsm_synch_op_t op, void *arg)
 {
@@ -178,8 +178,8 @@ static inline void tsm_dsm_synch_acquire(tsm_dsm_synch_t *dsm, tsm_dsm_synch_nod
     tsm_dsm_synch_combine_(node, dsm->max_combine);
 }
 
-/* By the holder, with the node it acquired with. Waits only while a successor stands between its
- * swap and its link. */
+/* By the holder, with the node it acquired with. Waits only while a successor is between its swap
+ * and its link. */
 static inline void tsm_dsm_synch_release(tsm_dsm_synch_t *dsm, tsm_dsm_synch_node_t *node)
 {
     assert(tsm_load(&node->status, TSM_RELAXED) == TSM_DSM_SYNCH_GRANTED && node->op == NULL &&
@@ -189,7 +189,7 @@ static inline void tsm_dsm_synch_release(tsm_dsm_synch_t *dsm, tsm_dsm_synch_nod
 }
 
 /*
- * Invariants: (1) tail is NULL exactly when nobody combines, holds or waits, else the newest
+ * Invariants: (1) tail is NULL exactly when no thread combines, holds or waits, else the newest
  *             node. The nodes form one list from the combiner's own node to tail. (2) The link of
  *             a node is written once, by its successor; the combiner then may move its own link
  *             forward. (3) A waiting node is executed only when its link is known, so it is never
@@ -211,9 +211,9 @@ static inline void tsm_dsm_synch_release(tsm_dsm_synch_t *dsm, tsm_dsm_synch_nod
  *   release, apply: swap of the             apply, acquire: end of tsm_wait_word (all that was
  *     successor's status to GRANTED         protected so far)
  *   release, apply: CAS of tail to NULL     apply, acquire: swap of tail that finds NULL
- *   The combiner's own store of its own link is relaxed: nobody else reads that link, and its
- *   only writer has come before. The look for "last node" reads the link with acquire, as it
- *   is the pointer followed next.
+ *   The combiner's store of its own link is relaxed: no other thread reads that link, and its only
+ *   other writer has finished. The check for the last node loads the link with acquire, as it is
+ *   the pointer followed next.
  */
 
 #endif /* TSM_DSM_SYNCH_H_INCLUDED */

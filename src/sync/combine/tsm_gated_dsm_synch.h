@@ -4,10 +4,9 @@
  */
 
 /*
- * DSM-Synch with an admission gate before its acquire, for more threads than processors. Acquire
- * and release are used as those of DSM-Synch, with the same nodes; there is no try, so each acquire
- * counts as one that waits. tsm_dsm_synch_apply on the member `lock` is combined as ever and passes
- * no gate.
+ * DSM-Synch with a gate before its acquire, for more threads than processors. Use acquire and
+ * release as those of DSM-Synch, with the same nodes; there is no try, so each acquire counts as
+ * one that waits. tsm_dsm_synch_apply on the member `lock` combines as usual and passes no gate.
  *
  * Source:     ../lock/tsm_gate.h and tsm_dsm_synch.h, from which the invariants, the progress
  *             property and the pairs come.
@@ -38,7 +37,7 @@ static inline void tsm_gated_dsm_synch_acquire(tsm_gated_dsm_synch_t *gated,
     tsm_gate_acquire(&gated->gate, 0, tsm_dsm_synch_acquire(&gated->lock, node));
 }
 
-/* By the holder. The gate has no part in it. */
+/* By the holder. Does not touch the gate. */
 static inline void tsm_gated_dsm_synch_release(tsm_gated_dsm_synch_t *gated,
                                                tsm_dsm_synch_node_t *node)
 {

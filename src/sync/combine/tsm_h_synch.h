@@ -4,16 +4,16 @@
  */
 
 /*
- * H-Synch combining for machines whose processors form clusters (NUMA nodes, sockets): one CC-Synch
- * queue for each cluster, and one lock that the clusters' combiners take.
+ * H-Synch combining for machines whose processors form clusters (NUMA nodes, sockets). Each cluster
+ * has a CC-Synch queue, and the clusters' combiners take one central lock.
  *
  * Source:     Fatourou and Kallimanis, "Revisiting the Combining Synchronization Technique",
  *             PPoPP 2012 (H-Synch). The paper's central lock is a CLH lock; here it is the MCS
- *             lock, whose node can live on the combiner's stack, so that nothing has to wander
- *             between clusters.
- * Threads:    any number, in any cluster, in any distribution. The cluster index is a hint about
- *             where the thread runs: a wrong one costs speed only. The caller gives the memory of
- *             the clusters, and nodes as tsm_cc_synch.h says. The operation must not use the same
+ *             lock, whose node can be on the combiner's stack, so that no node moves between
+ *             clusters.
+ * Threads:    any number, in any distribution over the clusters. The cluster index is a hint about
+ *             where the thread runs: a wrong one costs speed only. The caller provides the memory of
+ *             the clusters, and nodes as in tsm_cc_synch.h. The operation must not use the same
  *             object again.
  *
  * Proof and pairs are at the end of this file.
@@ -56,15 +56,15 @@ static inline void tsm_h_synch_init(tsm_h_synch_t *h, tsm_cc_synch_t *clusters,
         tsm_cc_synch_init(&clusters[i], nodes[i], max_combine);
 }
 
-/* End of use, with no operation under way: fills `nodes` with the nodes given back, one for each
- * cluster. One thread, synchronized with all the others. */
+/* Destroy an object without operations under way. Returns in `nodes` one node for each cluster. One
+ * thread, synchronized with all the others. */
 static inline void tsm_h_synch_destroy(tsm_h_synch_t *h, tsm_cc_synch_node_t **nodes)
 {
     for (uint32_t i = 0; i < h->count; i++)
         nodes[i] = tsm_cc_synch_destroy(&h->clusters[i]);
 }
 
-/* Bring a node and begin to use h from this cluster. The thread that will use the handle. */
+/* Begin to use h from this cluster, with this node. By the thread that will use the handle. */
 static inline void tsm_h_synch_attach(const tsm_h_synch_t *h, tsm_h_synch_handle_t *handle,
                                       uint32_t cluster, tsm_cc_synch_node_t *node)
 {
@@ -74,13 +74,13 @@ static inline void tsm_h_synch_attach(const tsm_h_synch_t *h, tsm_h_synch_handle
     tsm_cc_synch_attach(&handle->cc, node);
 }
 
-/* End the use of the handle: gives a node back, not always the one brought. */
+/* End the use of the handle. Returns a node, not always the one it was attached with. */
 static inline tsm_cc_synch_node_t *tsm_h_synch_detach(tsm_h_synch_handle_t *handle)
 {
     return tsm_cc_synch_detach(&handle->cc);
 }
 
-/* The combiner's turn, from getting the central lock to passing the duty on. */
+/* Take the central lock, combine, release it, and make the next thread the combiner. */
 static inline void tsm_h_synch_turn_(tsm_h_synch_t *h, tsm_cc_synch_node_t *node, uint32_t budget)
 {
     tsm_mcs_node_t central;
@@ -92,8 +92,8 @@ static inline void tsm_h_synch_turn_(tsm_h_synch_t *h, tsm_cc_synch_node_t *node
     tsm_cc_synch_pass_(next);
 }
 
-/* Have op(arg) executed, by this thread or another one of the cluster, alone on the object; returns
- * when that is done. Blocks. Not from inside an operation on the same object. */
+/* Execute op(arg) in this thread or another one of the cluster, alone on the object; returns when it
+ * is done. Blocks. Not from inside an operation on the same object. */
 static inline void tsm_h_synch_apply(tsm_h_synch_t *h, tsm_h_synch_handle_t *handle,
                                      tsm_cc_synch_op_t op, void *arg)
 {
@@ -110,10 +110,10 @@ static inline void tsm_h_synch_apply(tsm_h_synch_t *h, tsm_h_synch_handle_t *han
 /*
  * Invariants: those of tsm_cc_synch.h for each cluster, and: operations are executed by the
  *             holder of the central lock only; only a cluster's combiner asks for it, so at most
- *             one thread of each cluster stands in its queue.
+ *             one thread of each cluster is in its queue.
  * Progress:   blocking. FIFO in each cluster; clusters take turns, each at most max_combine
- *             operations. The central lock is released before the duty is passed on in the
- *             cluster, so that a waiting cluster comes first.
+ *             operations. A combiner releases the central lock before it passes the duty on in its
+ *             cluster, so that a waiting cluster goes first.
  *
  *   release                              acquire
  *   tsm_mcs_release of the central lock  tsm_mcs_acquire of it (all that was protected so far)

@@ -5,18 +5,19 @@
 
 /*
  * HYBCOMB, combining by messages: a thread sends its operation to the newest registered combiner
- * while that one still has room, and becomes the next combiner itself if not.
+ * while that one has room, and otherwise becomes the next combiner itself. Combiners run one at a
+ * time, in FIFO order.
  *
  * Source:     thesis on communication and synchronization on manycore processors, section 6.1.3,
  *             algorithm 4, in the form without starvation that its "Additional comments" sketch:
  *             the combiner registers by a swap. Changes: (1) A swap cannot fail, so the node is
  *             opened before it; the published order (line 21 after line 20) leaves a gap in which a
- *             thread is registered but takes no operation, and each thread that comes then must
- *             combine alone. (2) departed_combiner (lines 42 to 45) is always the node that the
- *             combiner itself waited on, so it is not kept: as in a CLH lock the combiner goes on
- *             with its predecessor's node. (3) A closed node is recognized by a load, which saves
- *             the fetch-and-add (line 14) and keeps the count from running away. (4) Members come
- *             and go; the nodes belong to the instance and stay.
+ *             registered thread takes no operation, and each thread that arrives then must combine
+ *             alone. (2) departed_combiner (lines 42 to 45) is always the node that the combiner
+ *             itself waited on, so there is no such field: as in a CLH lock the combiner keeps its
+ *             predecessor's node. (3) A load recognizes a closed node, which saves the fetch-and-add
+ *             (line 14) and bounds the count. (4) Members come and go; the nodes belong to the
+ *             instance and stay.
  * Threads:    up to TSM_IDS_MAX members at once, as many as the caller gave memory for; threads
  *             register and unregister at any time, also while others wait. One operation of a
  *             member at a time. Operations run on other threads than their callers: no thread-local
@@ -67,9 +68,9 @@ typedef struct tsm_hybcomb_member {
 } tsm_hybcomb_member_t;
 
 typedef struct tsm_hybcomb {
-    TSM_ATOMIC(tsm_hybcomb_node_t *) last;              /* threads that come write here ... */
+    TSM_ATOMIC(tsm_hybcomb_node_t *) last;              /* threads that arrive write here ... */
     char pad[TSM_CACHELINE - sizeof(void *)];
-    tsm_hybcomb_member_t *members;                      /* ... and nobody here after init */
+    tsm_hybcomb_member_t *members;                      /* ... and no thread here after init */
     uint32_t max_ops;
     char pad2[TSM_CACHELINE - sizeof(void *) - sizeof(uint32_t)];
     tsm_ids_t ids;
@@ -84,7 +85,7 @@ static inline void tsm_hybcomb_node_init_(tsm_hybcomb_node_t *node, uint32_t max
     node->owner = NULL;
 }
 
-/* Make an instance for up to `count` members at once, whose memory the caller gives and keeps as
+/* Make an instance for up to `count` members at once, whose memory the caller provides and keeps as
  * long as the instance is used; align it to TSM_CACHELINE for speed. max_ops: most operations of
  * others that one combiner executes, at least 1. One thread, before any use. */
 static inline void tsm_hybcomb_init(tsm_hybcomb_t *comb, tsm_hybcomb_member_t *members,
@@ -105,8 +106,8 @@ static inline void tsm_hybcomb_init(tsm_hybcomb_t *comb, tsm_hybcomb_member_t *m
     }
 }
 
-/* Become a member; the result is for tsm_hybcomb_apply. More members than the instance has room for
- * fail an assertion, or give NULL where assertions are off. Any thread; lock-free. */
+/* Become a member; the result is for tsm_hybcomb_apply. With too many members it fails an
+ * assertion, or returns NULL where assertions are off. Any thread; lock-free. */
 static inline tsm_hybcomb_member_t *tsm_hybcomb_register(tsm_hybcomb_t *comb)
 {
     int id = tsm_ids_take(&comb->ids);
@@ -115,8 +116,8 @@ static inline tsm_hybcomb_member_t *tsm_hybcomb_register(tsm_hybcomb_t *comb)
     return id < 0 ? NULL : &comb->members[id];
 }
 
-/* Be a member no longer; not while an operation of this member is under way. Any thread; wait-free;
- * others may be waiting. */
+/* Cease to be a member; not while an operation of this member is under way. Any thread; wait-free;
+ * other members may be waiting. */
 static inline void tsm_hybcomb_unregister(tsm_hybcomb_t *comb, tsm_hybcomb_member_t *member)
 {
     assert(!member->busy && "tsm_hybcomb: unregistered during an operation");
@@ -124,16 +125,16 @@ static inline void tsm_hybcomb_unregister(tsm_hybcomb_t *comb, tsm_hybcomb_membe
     tsm_ids_give(&comb->ids, member->id);
 }
 
-/* A place with the owner of this node; 0 if it is closed or full. */
+/* Get a place with the owner of this node. Returns 0 if the node is closed or full. */
 static inline int tsm_hybcomb_place_(tsm_hybcomb_t *comb, tsm_hybcomb_node_t *node)
 {
-    /* a look first: it mostly saves the write to a node that is closed */
+    /* load first: that mostly saves the write to a closed node */
     if (tsm_load(&node->n_ops, TSM_RELAXED) >= comb->max_ops)
         return 0;
     return tsm_fetch_add(&node->n_ops, 1, TSM_ACQUIRE) < comb->max_ops;
 }
 
-/* Have the owner of node, with whom we have a place, execute the operation. */
+/* Have the owner of node, where we have a place, execute the operation. */
 static inline uint64_t tsm_hybcomb_ask_(tsm_hybcomb_node_t *node, tsm_hybcomb_member_t *member,
                                         tsm_delegate_fn_t fn, void *arg)
 {
@@ -161,14 +162,14 @@ static inline tsm_hybcomb_node_t *tsm_hybcomb_open_(tsm_hybcomb_t *comb,
 {
     tsm_hybcomb_node_t *node = member->node;
 
-    /* nobody waits on the node since we did, and a late comer sees it open only with its owner */
+    /* no thread has waited on the node since us, and one that sees it open also sees its owner */
     tsm_store(&node->done, TSM_HYBCOMB_WAITING, TSM_RELAXED);
     node->owner = member;
     tsm_store(&node->n_ops, 0, TSM_RELEASE);
     return tsm_swap(&comb->last, node, TSM_ACQ_REL);
 }
 
-/* Execute operations of others, close the node, execute those that have a place. */
+/* Execute operations of other threads, close the node, then execute those that have a place. */
 static inline void tsm_hybcomb_serve_all_(tsm_hybcomb_t *comb, tsm_hybcomb_member_t *member)
 {
     uint32_t served = 0, total;
@@ -194,7 +195,7 @@ static inline uint64_t tsm_hybcomb_combine_(tsm_hybcomb_t *comb, tsm_hybcomb_mem
     tsm_wait_word(&prev->done, TSM_HYBCOMB_WAITING, TSM_HYBCOMB_PARKED, TSM_WAIT_PARK);
     uint64_t result = fn(arg);
     tsm_hybcomb_serve_all_(comb, member);
-    /* the successor may still have to look at our node, but only we looked at the previous one */
+    /* the successor may still look at our node; no other thread looks at the previous one */
     member->node = prev;
     tsm_wake_word(&node->done, TSM_HYBCOMB_DONE, TSM_HYBCOMB_PARKED);
     return result;
@@ -222,20 +223,20 @@ static inline uint64_t tsm_hybcomb_apply(tsm_hybcomb_t *comb, tsm_hybcomb_member
  * Invariants: (1) last is the newest registered node; each registered node but the oldest waits for
  *             the one before it, so one thread at a time combines. (2) There is one node more than
  *             there are members. Each member has one; the one left over is done, and is last if
- *             nobody is registered (the dummy), else it is what the combiner has waited on.
- *             (3) A node's n_ops is below max_ops only from its opening, by a member that is about
- *             to register, until that member closes it. (4) Whoever adds 1 to an n_ops below
- *             max_ops has a place: the owner does not leave before it has received and answered
- *             that operation. (5) A member that awaits an answer gets no operations, since its node
- *             is closed; so its mailbox is empty and the answer never waits for room.
+ *             no member is registered (the dummy), else the combiner has waited on it. (3) A node's
+ *             n_ops is below max_ops only from its opening, by a member that is about to register,
+ *             until that member closes it. (4) A thread that adds 1 to an n_ops below max_ops has a
+ *             place: the owner does not leave before it has received and answered that operation.
+ *             (5) A member that awaits an answer gets no operations, since its node is closed; so
+ *             its mailbox is empty and the answer never waits for room.
  * Progress:   blocking, without starvation: a thread either has a place with a combiner, or waits
  *             in the FIFO order of the swaps. A combiner executes at most max_ops operations of
  *             others and its own. A thread held between its place and its message delays that
  *             combiner.
  *
  *   release                                   acquire
- *   open: store of n_ops = 0 (owner)          fetch-and-add that finds a place, also behind other
- *                                             such (release sequence)
+ *   open: store of n_ops = 0 (owner)          fetch-and-add that finds a place, also after others
+ *                                             (release sequence)
  *   register: swap of last (done is reset)    register: swap of last by the successor
  *   message with the operation                combiner: receipt (argument, what the caller did)
  *   message with the result                   caller: receipt (result, what the operation did)

@@ -4,12 +4,12 @@
  */
 
 /*
- * MP-SERVER: one thread serves the operations of all others, which send them to its mailbox and
- * await the answer in their own.
+ * MP-SERVER: one thread, the server, executes the operations of all others. Clients send them to
+ * the server's mailbox and wait for the answer in their own. An idle server sleeps.
  *
  * Source:     thesis on communication and synchronization on manycore processors, section 6.1.2 and
- *             figure 6.2; the mailboxes stand in for its message hardware. Stopping, and clients
- *             that come and go, are ours.
+ *             figure 6.2; mailboxes replace its message hardware. We added stopping, and clients
+ *             that come and go.
  * Threads:    up to TSM_IDS_MAX clients at once, as many as the caller gave memory for; one server
  *             thread at a time. Operations run on the server's thread: no thread-local data, and no
  *             call of the same server from inside one. An idle server sleeps.
@@ -61,8 +61,8 @@ static inline void tsm_mp_server_init(tsm_mp_server_t *server, tsm_mailbox_slot_
     }
 }
 
-/* Become a client; the result is for tsm_mp_server_call. More clients than there is room for fail
- * an assertion, or give NULL where assertions are off. Any thread; lock-free. */
+/* Become a client; the result is for tsm_mp_server_call. With too many clients it fails an
+ * assertion, or returns NULL where assertions are off. Any thread; lock-free. */
 static inline tsm_mp_client_t *tsm_mp_server_register(tsm_mp_server_t *server)
 {
     int id = tsm_ids_take(&server->ids);
@@ -71,8 +71,8 @@ static inline tsm_mp_client_t *tsm_mp_server_register(tsm_mp_server_t *server)
     return id < 0 ? NULL : &server->clients[id];
 }
 
-/* Be a client no longer; not while a call of this client is under way. Any thread; wait-free;
- * others may be waiting. */
+/* Cease to be a client; not while a call of this client is under way. Any thread; wait-free; other
+ * clients may be waiting. */
 static inline void tsm_mp_server_unregister(tsm_mp_server_t *server, tsm_mp_client_t *client)
 {
     assert(!client->busy && "tsm_mp_server: unregistered during a call");
@@ -118,7 +118,7 @@ static inline int tsm_mp_server_answer_(const uint64_t *request)
     return 1;
 }
 
-/* Be the server until somebody calls tsm_mp_server_stop; sleeps while there is nothing to do. May
+/* Be the server until a thread calls tsm_mp_server_stop; sleeps while there is nothing to do. May
  * be called again, from any thread, and then serves what was sent meanwhile. Returns how many
  * operations it executed. */
 static inline uint64_t tsm_mp_server_run(tsm_mp_server_t *server)
@@ -135,8 +135,8 @@ static inline uint64_t tsm_mp_server_run(tsm_mp_server_t *server)
     return served;
 }
 
-/* Be the server for at most `limit` operations that are there already, for a thread that has other
- * things to do as well. Returns 0 if it has met a stop, else 1. Never waits. */
+/* Serve at most `limit` operations that have arrived already, for a thread with other work. Returns
+ * 0 after a stop, else 1. Never waits. */
 static inline int tsm_mp_server_poll(tsm_mp_server_t *server, uint32_t limit)
 {
     uint64_t request[3];

@@ -4,17 +4,17 @@
  */
 
 /*
- * SHM-SERVER: one thread serves the operations of all others, which write them to a line of their
- * own; the server goes round the lines. Clients look for the answer only now and then; the answers
- * may be streaming stores.
+ * SHM-SERVER: one thread, the server, executes the operations of all others. Each client writes its
+ * operation to its own cache line, and the server visits the lines in turn. Clients poll for the
+ * answer with back-off; the answers may be streaming stores.
  *
  * Source:     thesis on communication and synchronization on manycore processors, section 7.1,
  *             algorithm 5, with both of the remedies of section 7.1.3 (back-off of the client,
  *             streaming stores) and the skipped lines of section 7.2.1. Changes: (1) The flag is a
  *             phase that alternates, so a line has one writer for each word and the server
- *             remembers what it served without reading its own answers back. (2) Only the lines of
- *             registered clients are looked at, and clients come and go. (3) The server stops and
- *             starts.
+ *             remembers what it served without reading its own answers back. (2) The server visits
+ *             only the lines of registered clients, and clients come and go. (3) The server stops
+ *             and starts.
  * Streaming:  a streaming store releases nothing: what the operation wrote may become visible after
  *             the answer. Hence the result and the flag are one word, written at once (the result
  *             has 63 bits, checked by assertion), and with streaming answers **nothing that an
@@ -91,7 +91,7 @@ typedef struct tsm_shm_server {
 } tsm_shm_server_t;
 
 /* Make a server that does not run yet, for up to `count` clients at once, whose memory the caller
- * gives and keeps as long as the server is used; align it to TSM_CACHELINE for speed. backoff:
+ * provides and keeps while the server is used; align it to TSM_CACHELINE for speed. backoff:
  * pauses between two looks of a client, up to TSM_SHM_SERVER_BACKOFF_MAX; 0 looks as often as it
  * can. streaming: 1 for streaming answers, under the restriction stated above, else 0. One thread,
  * before any use. */
@@ -169,8 +169,8 @@ static inline uint64_t tsm_shm_server_call(tsm_shm_server_t *server, tsm_shm_cli
     return reply >> 1;
 }
 
-/* For operations to call first: in debug builds, stops the program if this thread is not the
- * server, that is, if the server's data is being touched outside the server. Any thread. */
+/* Call this first in each operation: in debug builds it aborts if this thread is not the server,
+ * that is, if another thread touches the server's data. Any thread. */
 static inline void tsm_shm_server_assert_mine(const tsm_shm_server_t *server)
 {
     assert(tsm_role_is_mine(&server->role) && "tsm_shm_server: touched outside the server");
@@ -183,8 +183,8 @@ static inline void tsm_shm_server_stream_(TSM_ATOMIC(uint64_t) *reply, uint64_t 
     __asm__ __volatile__("movnti %1, %0" : "=m"(*(uint64_t *) reply) : "r"(value) : "memory");
 }
 
-/* Push streaming stores out, which the processor may otherwise keep for as long as it likes; also
- * puts them before whatever this thread writes next. */
+/* Push streaming stores out, which the processor may otherwise keep for any time, and order them
+ * before this thread's later stores. */
 static inline void tsm_shm_server_drain_(void)
 {
     __asm__ __volatile__("sfence" : : : "memory");
@@ -218,7 +218,7 @@ static inline uint32_t tsm_shm_server_serve_(tsm_shm_server_t *server, uint32_t 
     return 1;
 }
 
-/* Go round all clients once. Returns how many operations were executed. */
+/* Visit all clients once. Returns how many operations were executed. */
 static inline uint32_t tsm_shm_server_round_(tsm_shm_server_t *server)
 {
     uint32_t served = 0;
@@ -232,8 +232,8 @@ static inline uint32_t tsm_shm_server_round_(tsm_shm_server_t *server)
     return served;
 }
 
-/* One round, after a look at `stops`, so that all that was asked before the stop is served. Returns
- * 1 if there was anything. */
+/* Load `stops`, then serve one round, so that all that was asked before the stop is served. Returns
+ * 1 if there was a stop or an operation. */
 static inline int tsm_shm_server_step_(tsm_shm_server_t *server, uint32_t *stop, uint32_t *served)
 {
     *stop = tsm_load(&server->stops, TSM_ACQUIRE);
@@ -241,15 +241,14 @@ static inline int tsm_shm_server_step_(tsm_shm_server_t *server, uint32_t *stop,
     return *stop || *served > 0;
 }
 
-/* End one run of the server once it has served all that was asked before; if the server does not
- * run now, the next run. Each stop ends one run. Any thread, also from inside an operation;
- * wait-free. */
+/* End this run of the server, or the next if it does not run now, once it has served all that was
+ * asked before. Each stop ends one run. Any thread, also from inside an operation; wait-free. */
 static inline void tsm_shm_server_stop(tsm_shm_server_t *server)
 {
     tsm_fetch_add(&server->stops, 1, TSM_RELEASE);
 }
 
-/* Be the server until somebody calls tsm_shm_server_stop. May be called again, from any thread, and
+/* Be the server until a thread calls tsm_shm_server_stop. May be called again, from any thread, and
  * then serves what was asked meanwhile. Returns how many operations it executed. */
 static inline uint64_t tsm_shm_server_run(tsm_shm_server_t *server)
 {
@@ -266,8 +265,7 @@ static inline uint64_t tsm_shm_server_run(tsm_shm_server_t *server)
     return total;
 }
 
-/* Be the server for one round, for a thread that has other things to do as well. Returns 0 if it
- * has met a stop, else 1. Never waits. */
+/* Serve one round, for a thread with other work. Returns 0 after a stop, else 1. Never waits. */
 static inline int tsm_shm_server_poll(tsm_shm_server_t *server)
 {
     uint32_t stop, served;
@@ -289,7 +287,7 @@ static inline int tsm_shm_server_poll(tsm_shm_server_t *server)
  *             there.
  * Progress:   call is blocking, without starvation while the server runs: each round serves each
  *             client at most once. A server that is held or has stopped delays its clients and
- *             harms nothing; a client held at any step delays nobody.
+ *             harms nothing; a client held at any step delays no other thread.
  *
  *   release                                  acquire
  *   call: store of request (fn, arg, what    server: load of request

@@ -4,19 +4,19 @@
  */
 
 /*
- * A mailbox: bounded FIFO queue of small messages, many senders, one receiver, one cache line for
- * each message. It stands in for the message hardware that the delegation algorithms of the thesis
- * are written for.
+ * A mailbox: a bounded FIFO queue of small messages with many senders and one receiver. Each message
+ * has one cache line. It replaces the message hardware for which the delegation algorithms of the
+ * thesis are written.
  *
  * Source:     thesis on communication and synchronization on manycore processors, section 6.2.1
  *             (what the hardware queue of the TILE-Gx does) and 6.3 (a full queue delays the sender
  *             and nothing is dropped). The ring with a round number in each slot is D. Vyukov's
- *             bounded queue; the receiver parking on the very slot that it waits for is ours.
+ *             bounded queue; we added that the receiver parks on the slot that it waits for.
  * Threads:    any number of senders, which may come and go; one receiver at a time, which may
  *             change if a release-acquire edge lies between. Fewer than 2^29 rounds' worth of
- *             blocked senders. A sender touches the mailbox last with the swap to FULL: whoever
- *             receives the message may free the mailbox if no other message is on its way. Blocked
- *             senders share slots, so they yield but do not park.
+ *             blocked senders. The swap to FULL is a sender's last access: the receiver of the
+ *             message may free the mailbox if no other message is on its way. Blocked senders share
+ *             slots, so they yield but do not park.
  *
  * Proof and pairs are at the end of this file.
  */
@@ -51,14 +51,14 @@ _Static_assert(sizeof(tsm_mailbox_slot_t) == TSM_CACHELINE, "one message is one 
 typedef struct tsm_mailbox {
     TSM_ATOMIC(uint64_t) tail;                          /* senders write here ... */
     char pad[TSM_CACHELINE - sizeof(uint64_t)];
-    tsm_mailbox_slot_t *slot;                           /* ... nobody here after init ... */
+    tsm_mailbox_slot_t *slot;                           /* ... no thread here after init ... */
     uint64_t mask;
     uint32_t shift;
     char pad2[TSM_CACHELINE - sizeof(void *) - sizeof(uint64_t) - sizeof(uint32_t)];
     uint64_t head;                                      /* ... the receiver here */
 } tsm_mailbox_t;
 
-/* What the state of a ticket's slot is when it holds `what` for that ticket. */
+/* Returns the state of the ticket's slot that means `what` for that ticket. */
 static inline uint32_t tsm_mailbox_state_(const tsm_mailbox_t *box, uint64_t ticket, uint32_t what)
 {
     return (uint32_t) (ticket >> box->shift) << 2 | what;
@@ -85,8 +85,7 @@ static inline void tsm_mailbox_init(tsm_mailbox_t *box, tsm_mailbox_slot_t *slot
         tsm_store(&slot[i].state, TSM_MAILBOX_EMPTY, TSM_RELAXED);
 }
 
-/* May the owner of this ticket fill its slot? Leaves in *weight how long to wait before the next
- * look. */
+/* May the owner of this ticket fill its slot? Returns in *weight the pauses before the next look. */
 static inline int tsm_mailbox_free_(const tsm_mailbox_t *box, uint64_t ticket, uint32_t *weight)
 {
     uint32_t empty = tsm_mailbox_state_(box, ticket, TSM_MAILBOX_EMPTY);
@@ -112,7 +111,7 @@ static inline void tsm_mailbox_put_(tsm_mailbox_t *box, uint64_t ticket, const u
     tsm_wake_word(&slot->state, full, parked);
 }
 
-/* Copy the oldest message out, which is FULL, and give the slot to the next round. */
+/* Copy out the oldest message, which is FULL, and give its slot to the next round. */
 static inline void tsm_mailbox_take_(tsm_mailbox_t *box, uint64_t *words, uint32_t n)
 {
     tsm_mailbox_slot_t *slot = tsm_mailbox_slot_(box, box->head);
@@ -128,8 +127,8 @@ static inline void tsm_mailbox_take_(tsm_mailbox_t *box, uint64_t *words, uint32
     tsm_store(&slot->state, tsm_mailbox_state_(box, again, TSM_MAILBOX_EMPTY), TSM_RELEASE);
 }
 
-/* The first half of a send: a ticket. Whoever has it must fill the slot, and hides what is sent
- * later until then. */
+/* The first half of a send: take a ticket. The caller must fill the slot, and hides later messages
+ * until it has. */
 static inline uint64_t tsm_mailbox_ticket_(tsm_mailbox_t *box)
 {
     return tsm_fetch_add(&box->tail, 1, TSM_RELAXED);
@@ -146,14 +145,14 @@ static inline void tsm_mailbox_send(tsm_mailbox_t *box, const uint64_t *words, u
     tsm_mailbox_put_(box, ticket, words, n);
 }
 
-/* As tsm_mailbox_send, but returns 0 instead of waiting: the mailbox was full, or another sender
- * was faster; else 1. Any thread; bounded: two loads, one compare-and-swap. */
+/* As tsm_mailbox_send, but returns 0 instead of waiting if the mailbox is full or another sender was
+ * faster; else 1. Any thread; bounded: two loads, one compare-and-swap. */
 static inline int tsm_mailbox_try_send(tsm_mailbox_t *box, const uint64_t *words, uint32_t n)
 {
     uint64_t ticket = tsm_load(&box->tail, TSM_RELAXED);
     uint32_t weight;
 
-    /* free for a ticket that nobody has: if the ticket becomes ours, so is the slot */
+    /* the slot is free and no thread has the ticket: if the ticket becomes ours, so does the slot */
     if (!tsm_mailbox_free_(box, ticket, &weight))
         return 0;
     if (!tsm_cas(&box->tail, &ticket, ticket + 1, TSM_RELAXED, TSM_RELAXED))
@@ -162,8 +161,8 @@ static inline int tsm_mailbox_try_send(tsm_mailbox_t *box, const uint64_t *words
     return 1;
 }
 
-/* 0 if a message can be had now, else 1. A message behind one that is still being written cannot be
- * had. Receiver only; one load. */
+/* 0 if a receive would find a message now, else 1. A message that is still being written hides
+ * those behind it. Receiver only; one load. */
 static inline int tsm_mailbox_is_empty(const tsm_mailbox_t *box)
 {
     uint32_t full = tsm_mailbox_state_(box, box->head, TSM_MAILBOX_FULL);
@@ -177,8 +176,8 @@ static inline int tsm_mailbox_is_idle(const tsm_mailbox_t *box)
     return tsm_load(&box->tail, TSM_RELAXED) == box->head;
 }
 
-/* The first n words of the oldest message. Receiver only; blocks, and may park, until there is
- * one. */
+/* Receive the first n words of the oldest message. Receiver only; blocks, and may park, until there
+ * is one. */
 static inline void tsm_mailbox_receive(tsm_mailbox_t *box, uint64_t *words, uint32_t n)
 {
     tsm_wait_word(&tsm_mailbox_slot_(box, box->head)->state,
@@ -207,8 +206,8 @@ static inline int tsm_mailbox_try_receive(tsm_mailbox_t *box, uint64_t *words, u
  *             it is EMPTY. (4) head <= tail <= head + capacity + blocked senders.
  * Progress:   send is wait-free while there is room, else blocking; FIFO in the order of the
  *             fetch-and-add of tail. try_send and try_receive are bounded. receive is blocking. A
- *             sender that stands between its ticket and FULL hides the messages behind it, as a
- *             message in the network would: they are delayed, not lost.
+ *             sender between its ticket and FULL hides the messages behind it, as a message in the
+ *             network would: they are delayed, not lost.
  *
  *   release                                acquire
  *   send: swap of the state to FULL, in    receive: end of tsm_wait_word; try_receive: load of the

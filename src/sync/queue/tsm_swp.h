@@ -4,13 +4,13 @@
  */
 
 /*
- * SWP, an intrusive multi-producer single-consumer FIFO queue. Nothing is allocated; the node
- * popped is free for reuse at once.
+ * SWP, an intrusive multi-producer single-consumer FIFO queue. It allocates nothing; the caller may
+ * reuse a popped node at once. A push is wait-free; a pop never waits.
  *
  * Source:     ICS'19 "Software Combining to Mitigate Multithreaded MPI Contention", section 3.4.1,
- *             figure 4. There the node popped stays behind as the new dummy. Here the dummy is a
- *             stub inside the queue: a pop of the last node puts the stub back as the tail by a
- *             compare-and-swap, which succeeds only if no producer came meanwhile.
+ *             figure 4. There the popped node stays in the queue as the new dummy. Here the dummy
+ *             is a stub inside the queue: a pop of the last node puts the stub back as the tail by
+ *             a compare-and-swap, which succeeds only if no producer has pushed meanwhile.
  * Threads:    any number of producers, which may come and go; one consumer at a time. The consumer
  *             may change if a lock, or another release-acquire edge, lies between. The queue must
  *             not be moved or copied after init.
@@ -44,33 +44,33 @@ static inline void tsm_swp_init(tsm_swp_t *queue)
     tsm_store(&queue->tail, &queue->stub, TSM_RELAXED);
 }
 
-/* The first half of a push: the node becomes the tail. Returns the node that must be linked to it;
- * here the list is cut: pop stops there until tsm_swp_link_. */
+/* The first half of a push: the node becomes the tail. Returns the node that must be linked to it.
+ * The list is cut there: pop stops at that node until tsm_swp_link_. */
 static inline tsm_swp_node_t *tsm_swp_enter_(tsm_swp_t *queue, tsm_swp_node_t *node)
 {
     tsm_store(&node->next, NULL, TSM_RELAXED);
     return tsm_swap(&queue->tail, node, TSM_SEQ_CST);
 }
 
-/* The second half. */
+/* The second half of a push. */
 static inline void tsm_swp_link_(tsm_swp_node_t *pred, tsm_swp_node_t *node)
 {
     tsm_store(&pred->next, node, TSM_RELEASE);
 }
 
 /* Append node, which the caller owns and which must stay until it is popped. Any thread; wait-free;
- * seq_cst (see the pairing above). */
+ * seq_cst (see the end of this file). */
 static inline void tsm_swp_push(tsm_swp_t *queue, tsm_swp_node_t *node)
 {
     tsm_swp_link_(tsm_swp_enter_(queue, node), node);
 }
 
-/* Take the last node out by making the stub the tail again; 0 if a producer was faster. */
+/* Remove the last node by making the stub the tail again. Returns 0 if a producer was faster. */
 static inline int tsm_swp_pop_last_(tsm_swp_t *queue, tsm_swp_node_t *last)
 {
     tsm_swp_node_t *expected = last;
 
-    /* the stub is out of the list, and whoever had to write its link did so before we passed it */
+    /* the stub is out of the list, and its producer wrote its link before we passed it */
     tsm_store(&queue->stub.next, NULL, TSM_RELAXED);
     if (!tsm_cas(&queue->tail, &expected, &queue->stub, TSM_RELEASE, TSM_RELAXED))
         return 0;
@@ -78,8 +78,8 @@ static inline int tsm_swp_pop_last_(tsm_swp_t *queue, tsm_swp_node_t *last)
     return 1;
 }
 
-/* The oldest node, now the caller's again, or NULL if the queue is empty or a producer stands
- * between swap and link. Consumer only; bounded, never waits. */
+/* Removes and returns the oldest node. Returns NULL if the queue is empty or a producer is between
+ * swap and link. Consumer only; bounded, never waits. */
 static inline tsm_swp_node_t *tsm_swp_pop(tsm_swp_t *queue)
 {
     tsm_swp_node_t *node = queue->head;
@@ -98,16 +98,16 @@ static inline tsm_swp_node_t *tsm_swp_pop(tsm_swp_t *queue)
     return tsm_swp_pop_last_(queue, node) ? node : NULL;
 }
 
-/* 1 only if no pushed and not yet popped node exists at the moment of the load, else 0; a push
- * counts from its swap on. Any thread; wait-free; seq_cst (see the pairing above). */
+/* 1 only if the queue has no node at the moment of the load, else 0; a push counts from its swap
+ * on. Any thread; wait-free; seq_cst (see the end of this file). */
 static inline int tsm_swp_is_empty(const tsm_swp_t *queue)
 {
     return tsm_load(&queue->tail, TSM_SEQ_CST) == &queue->stub;
 }
 
-/* The newest node pushed so far, or NULL if the queue is empty: a consumer that pops until it gets
- * this node has taken everything pushed before this call. The node may not be linked yet, so pop
- * may answer NULL earlier. Consumer only; wait-free. */
+/* Returns the newest node, or NULL if the queue is empty. A consumer that pops until it gets this
+ * node has taken everything pushed before this call. The node may not be linked yet, so pop may
+ * return NULL earlier. Consumer only; wait-free. */
 static inline tsm_swp_node_t *tsm_swp_tail_snapshot(tsm_swp_t *queue)
 {
     tsm_swp_node_t *tail = tsm_load(&queue->tail, TSM_SEQ_CST);
@@ -121,11 +121,11 @@ static inline tsm_swp_node_t *tsm_swp_tail_snapshot(tsm_swp_t *queue)
  *             in the list only as its first element, never behind a real node. (3) The link of a
  *             node is written by the one producer whose swap returned that node. (4) head is the
  *             stub or the oldest node not yet popped.
- * Progress:   push is wait-free: one swap, one store. Pop never waits; it answers NULL while the
- *             producer of the node at the cut stands between its swap and its link (the paper's
- *             window, "Linearizability"), though nodes behind the cut may be complete. The node
- *             just before the cut waits with them, since its link is still to be written. The
- *             other calls are one load.
+ * Progress:   push is wait-free: one swap, one store. Pop never waits; it returns NULL while the
+ *             producer of the node at the cut is between its swap and its link (the paper's window,
+ *             "Linearizability"), though nodes behind the cut may be complete. The node just before
+ *             the cut also stays in the queue, since its link is not written yet. The other calls
+ *             are one load.
  *
  *   release                              acquire
  *   push: store of the link              pop: load of the link (contents of the node pushed)
@@ -136,8 +136,8 @@ static inline tsm_swp_node_t *tsm_swp_tail_snapshot(tsm_swp_t *queue)
  *
  * The swap in push and the load in is_empty are seq_cst because callers rely on the pairing
  *     producer: push(node); read X            other: write X; is_empty()
- * with seq_cst accesses to X: it cannot happen that the producer misses the write of X and the
- * other finds the queue empty.
+ * with seq_cst accesses to X: either the producer reads the new X, or the other thread finds that
+ * the queue is not empty.
  */
 
 #endif /* TSM_SWP_H_INCLUDED */

@@ -5,25 +5,25 @@
 
 /*
  * A multi-producer multi-consumer FIFO queue on fetch-and-add, unbounded up to a cap that the
- * caller sets, with reclamation. Wait-free: who fails on the fast path publishes a request, and
- * others complete it.
+ * caller sets, with reclamation. It is wait-free: a thread that fails on the fast path publishes a
+ * request, and other threads complete it.
  *
  * Source:     Yang and Mellor-Crummey, "A Wait-free Queue as Fast as Fetch-and-Add", PPoPP 2016.
  *             Changed: (a) A cell names the request that may fill it by handle and index, not by
  *             its address alone: the authors' code has open reports of hangs, and of helpers that
  *             take one request of a thread for its next (chaoran/fast-wait-free-queue, issues 10,
- *             11 and 14). (b) Handles are an array and are reused; it is the ring of peers. (c)
- *             Dequeue looks for emptiness before it takes an index, so that it needs no memory,
- *             and a request finds the queue empty before it touches a cell behind the tail. (d)
- *             There is a cap, and an enqueue request can be withdrawn. (e) The cleaner follows the
- *             indexes and not the threads, and keeps off what they publish. Helping is in
- *             tsm_wfq_help.h, the cells are in tsm_wfq_segment.h.
+ *             11 and 14). (b) Handles are an array, which is also the ring of peers, and are
+ *             reused. (c) Dequeue checks for emptiness before it takes an index, so that it needs
+ *             no memory, and a request finds the queue empty before it touches a cell behind the
+ *             tail. (d) There is a cap, and an enqueue request can be withdrawn. (e) The cleaner
+ *             follows the indexes and not the threads, and spares the segments that threads guard.
+ *             Helping is in tsm_wfq_help.h, the cells are in tsm_wfq_segment.h.
  * Limits:     indexes are never used again. A request is named index * handles_max + slot + 2 in 64
  *             bits, so no index may reach 2^64 / handles_max, nor 2^62, above which the state of a
  *             dequeue has no bits: with 64 handles 2^58, with TSM_WFQ_HANDLES_MAX, which init
- *             enforces, 2^49; at 10^8 indexes in a second 91 years and 65 days. A try in vain takes
- *             an index, too. Nothing checks that: later, a name belongs to another request or to
- *             none, and items are lost. Make a new queue in time.
+ *             enforces, 2^49; at 10^8 indexes in a second 91 years and 65 days. A failed try takes
+ *             an index, too. Nothing checks this limit: beyond it, a name may belong to another
+ *             request or to none, and items are lost. Make a new queue in time.
  *
  *   release                               acquire
  *   cell's item: CAS of enqueue, store    tsm_wfq_help.h, finish of a dequeue: loads and CAS of
@@ -54,7 +54,7 @@
 #include "tsm_wfq_help.h"
 #include "tsm_wfq_segment.h"
 
-/* Tries of the fast path after the first one in vain. */
+/* Further tries of the fast path after the first one has failed. */
 #ifndef TSM_WFQ_PATIENCE
 #define TSM_WFQ_PATIENCE 8
 #endif
@@ -106,7 +106,7 @@ static inline int tsm_wfq_init(tsm_wfq_t *queue, size_t handles_max, size_t segm
     return 0;
 }
 
-/* Give all memory back; items still inside are forgotten. No handle may be attached. One thread,
+/* Free all memory; items still in the queue are lost. No handle may be attached. One thread,
  * synchronized with all the others. */
 static inline void tsm_wfq_destroy(tsm_wfq_t *queue)
 {
@@ -118,8 +118,8 @@ static inline void tsm_wfq_destroy(tsm_wfq_t *queue)
     TSM_WFQ_FREE(queue->handles);
 }
 
-/* A handle for the calling thread; NULL if handles_max are attached, and only then: whoever looks
- * at place i has found each place before it with another owner. Any thread; bounded. */
+/* Returns a handle for the calling thread, or NULL if handles_max are attached, and only then: a
+ * thread that looks at handle i has found all handles before it attached. Any thread; bounded. */
 static inline tsm_wfq_handle_t *tsm_wfq_attach(tsm_wfq_t *queue)
 {
     for (size_t i = 0; i < queue->handles_max; i++) {
@@ -130,7 +130,7 @@ static inline tsm_wfq_handle_t *tsm_wfq_attach(tsm_wfq_t *queue)
     return NULL;
 }
 
-/* The thread needs the handle no more. */
+/* Give the handle back. */
 static inline void tsm_wfq_detach(tsm_wfq_handle_t *handle)
 {
     assert(tsm_load(&handle->used, TSM_RELAXED) &&
@@ -138,7 +138,7 @@ static inline void tsm_wfq_detach(tsm_wfq_handle_t *handle)
     tsm_store(&handle->used, 0, TSM_SEQ_CST);
 }
 
-/* One try; 1 if item is in, 0 if a dequeuer has spoiled the cell with the index that *i now is. */
+/* Try once. Returns 1 if item is in, 0 if a dequeuer has spoiled the cell with the index *i. */
 static inline int tsm_wfq_enq_fast_(tsm_wfq_t *queue, tsm_wfq_handle_t *handle, void *item,
                                     uint64_t *i)
 {
@@ -149,7 +149,7 @@ static inline int tsm_wfq_enq_fast_(tsm_wfq_t *queue, tsm_wfq_handle_t *handle, 
                    TSM_RELAXED);
 }
 
-/* Let others help to enqueue item; index id was got in vain. */
+/* Ask other threads to help to enqueue item, after the try with index id failed. */
 static inline void tsm_wfq_enq_ask_(tsm_wfq_handle_t *handle, void *item, uint64_t id)
 {
     tsm_store(&handle->enq_item, item, TSM_RELEASE);
@@ -169,8 +169,8 @@ static inline void tsm_wfq_enq_seek_(tsm_wfq_t *queue, tsm_wfq_handle_t *handle,
         tsm_cas(&handle->enq_state, &state, i << 1, TSM_SEQ_CST, TSM_RELAXED);
 }
 
-/* There is no memory for one more index: 1 if our request with index id is undone, 0 if somebody
- * has found a cell for it. */
+/* Withdraw our request with index id, for want of memory. Returns 0 if another thread has found a
+ * cell for it, else 1. */
 static inline int tsm_wfq_enq_withdraw_(tsm_wfq_handle_t *handle, uint64_t id)
 {
     uint64_t state = id << 1 | TSM_WFQ_PENDING;
@@ -178,7 +178,7 @@ static inline int tsm_wfq_enq_withdraw_(tsm_wfq_handle_t *handle, uint64_t id)
     return tsm_cas(&handle->enq_state, &state, TSM_WFQ_NOWHERE, TSM_SEQ_CST, TSM_RELAXED);
 }
 
-/* Our request has a cell: the item is in when this returns. */
+/* Put the item into the cell that our request has got. */
 static inline void tsm_wfq_enq_finish_(tsm_wfq_t *queue, tsm_wfq_handle_t *handle, void *item)
 {
     uint64_t i = tsm_load(&handle->enq_state, TSM_SEQ_CST) >> 1;
@@ -187,7 +187,7 @@ static inline void tsm_wfq_enq_finish_(tsm_wfq_t *queue, tsm_wfq_handle_t *handl
     tsm_store(&tsm_wfq_cell_(&handle->tail, i)->item, item, TSM_RELEASE);
 }
 
-/* Enqueue with help; index id was got in vain. Returns 0 or ENOMEM. */
+/* Enqueue with help, after the try with index id failed. Returns 0 or ENOMEM. */
 static inline int tsm_wfq_enq_slow_(tsm_wfq_t *queue, tsm_wfq_handle_t *handle, void *item,
                                     uint64_t id)
 {
@@ -204,13 +204,13 @@ static inline int tsm_wfq_enq_slow_(tsm_wfq_t *queue, tsm_wfq_handle_t *handle, 
     return 0;
 }
 
-/* Begin a call that may take an index. Returns 0, or ENOMEM, then the call has not begun. */
+/* Begin a call that may take an index. Returns 0, or ENOMEM if the call has not begun. */
 static inline int tsm_wfq_enq_begin_(tsm_wfq_t *queue, tsm_wfq_handle_t *handle)
 {
     tsm_wfq_begin_(queue, handle, &handle->tail);
     if (tsm_wfq_make_room_(queue, handle))
         return 0;
-    /* our own guard is in the way, too */
+    /* our own guard keeps segments, too */
     tsm_wfq_end_(handle);
     tsm_wfq_clean_(queue);
     tsm_wfq_begin_(queue, handle, &handle->tail);
@@ -239,8 +239,8 @@ static inline int tsm_wfq_enqueue(tsm_wfq_t *queue, tsm_wfq_handle_t *handle, vo
     return rc;
 }
 
-/* Has every index that an enqueuer got been given to a dequeuer? head is read first: it only grows,
- * so that was true at the moment when tail was read. */
+/* 1 if dequeuers have taken every index that enqueuers took. head is loaded first: it only grows, so
+ * a 1 was true when tail was loaded. */
 static inline int tsm_wfq_is_drained_(tsm_wfq_t *queue)
 {
     uint64_t head = tsm_load(&queue->head, TSM_SEQ_CST);
@@ -248,7 +248,7 @@ static inline int tsm_wfq_is_drained_(tsm_wfq_t *queue)
     return head >= tsm_load(&queue->tail, TSM_SEQ_CST);
 }
 
-/* One try; 1 if *item is the answer, 0 if the index that *i now is was in vain. */
+/* Try once. Returns 1 if *item is the result, 0 if the try with index *i failed. */
 static inline int tsm_wfq_deq_fast_(tsm_wfq_t *queue, tsm_wfq_handle_t *handle, void **item,
                                     uint64_t *i)
 {
@@ -266,7 +266,7 @@ static inline int tsm_wfq_deq_fast_(tsm_wfq_t *queue, tsm_wfq_handle_t *handle, 
     return tsm_cas(&cell->deq, &deq, TSM_WFQ_CLOSED, TSM_ACQ_REL, TSM_ACQUIRE);
 }
 
-/* Let others help to dequeue; index id was got in vain. */
+/* Ask other threads to help to dequeue, after the try with index id failed. */
 static inline void tsm_wfq_deq_ask_(tsm_wfq_handle_t *handle, uint64_t id)
 {
     tsm_store(&handle->deq_id, id, TSM_RELEASE);
@@ -274,9 +274,9 @@ static inline void tsm_wfq_deq_ask_(tsm_wfq_handle_t *handle, uint64_t id)
     tsm_store(&handle->deq_state, id << 2 | TSM_WFQ_PENDING, TSM_SEQ_CST);
 }
 
-/* The answer to our request, which is done. The head must have passed all that it looked at before
- * we make another one: names in `deq` do not tell our requests apart, and the state of the next one
- * must not be like that of a candidate of this one, or a late helper would answer it. */
+/* Returns the result of our request, which is done. First the head must pass all cells that the
+ * request looked at: names in `deq` do not distinguish our requests, and the next one's state must
+ * not equal that of a candidate of this one, or a late helper would complete it. */
 static inline void *tsm_wfq_deq_finish_(tsm_wfq_t *queue, tsm_wfq_handle_t *handle)
 {
     uint64_t state = tsm_load(&handle->deq_state, TSM_SEQ_CST);
@@ -297,7 +297,8 @@ static inline void *tsm_wfq_deq_slow_(tsm_wfq_t *queue, tsm_wfq_handle_t *handle
     return tsm_wfq_deq_finish_(queue, handle);
 }
 
-/* The oldest item, or NULL if the queue is empty. Never blocks. The handle's thread. */
+/* Removes and returns the oldest item, or NULL if the queue is empty. Never blocks. The handle's
+ * thread. */
 static inline void *tsm_wfq_dequeue(tsm_wfq_t *queue, tsm_wfq_handle_t *handle)
 {
     void *item = NULL;
@@ -324,26 +325,26 @@ static inline void *tsm_wfq_dequeue(tsm_wfq_t *queue, tsm_wfq_handle_t *handle)
 /*
  * Invariants: (1) A cell goes from empty to an item (its enqueuer), or from empty to spoiled (a
  *             dequeuer, or a helper of one) and maybe then to an item (the request in `enq`, if it
- *             chose this cell). Nobody leaves a spoiled cell before `enq` is decided and the
+ *             chose this cell). No thread leaves a spoiled cell before `enq` is decided and the
  *             request there has this cell or is done elsewhere: after that the cell is final. (2)
- *             An item belongs to the first one in its cell's `deq`. (3) A request is done by one
- *             CAS of its state, which holds an index; indexes of a handle's requests only grow, so
- *             that no name in an `enq` comes twice; nor does a state, since the head passes all
- *             the candidates of a request to dequeue, also of one answered with "empty", before
- *             its owner returns. Names in `deq` come again, but so no later request of that handle
- *             looks where they are. (4) All cells below `head` have been given to a dequeuer,
- *             or visited for a request that found nothing there; an item is in only after `tail`
- *             has passed its cell. head <= tail + n.
+ *             An item belongs to the first dequeuer named in its cell's `deq`. (3) One CAS of its
+ *             state, which holds an index, completes a request; indexes of a handle's requests only
+ *             grow, so no name in an `enq` repeats. Nor does a state, since the head passes all the
+ *             candidates of a request to dequeue, also of one that found the queue empty, before
+ *             its owner returns. Names in `deq` repeat, but for the same reason no later request of
+ *             that handle looks at those cells. (4) Each cell below `head` has been given to a
+ *             dequeuer, or visited for a request that found nothing there; an item is in only after
+ *             `tail` has passed its cell. head <= tail + n.
  *             Where cells are and how long they stay: tsm_wfq_segment.h.
  * Progress:   enqueue and dequeue are wait-free apart from malloc and free. A request to enqueue
- *             is offered cells by dequeuers in turn, until all of them help it; a request to
- *             dequeue is worked on by those whose dequeues have succeeded, in turn. Enqueue answers
- *             ENOMEM when the cap is reached or malloc fails, and then has changed nothing that
- *             others see of the queue; dequeue, attach and detach need no memory. A thread that is
- *             held inside a call keeps the segments from its guard on alive, so the others get
- *             ENOMEM at the cap, but are never blocked and still can dequeue. ENOMEM may also come
- *             while reclamation is under way in another thread, and while another thread has just
- *             taken a segment that it will not need.
+ *             gets offers of cells from dequeuers in turn, until all of them help it; threads whose
+ *             dequeues have succeeded help a request to dequeue, in turn. Enqueue returns ENOMEM
+ *             when the cap is reached or malloc fails, and has then changed nothing that other
+ *             threads see of the queue; dequeue, attach and detach need no memory. A thread that is
+ *             held inside a call keeps the segments from its guard on alive, so the other threads
+ *             get ENOMEM at the cap, but are never blocked and can still dequeue. Enqueue may also
+ *             return ENOMEM while another thread reclaims segments, or has just taken a segment
+ *             that it will not need.
  */
 
 #endif /* TSM_WFQ_H_INCLUDED */

@@ -4,8 +4,8 @@
  */
 
 /*
- * What threads do for each other's requests in tsm_wfq.h. A dequeuer that spoils a cell offers it
- * to a request to enqueue; one that has got an item works on a request to dequeue.
+ * How threads of tsm_wfq.h help each other's requests. A dequeuer that spoils a cell offers it to a
+ * request to enqueue. A dequeuer that has got an item helps a request to dequeue.
  *
  * Source:     Yang and Mellor-Crummey, "A Wait-free Queue as Fast as Fetch-and-Add", PPoPP 2016;
  *             the changes are listed in tsm_wfq.h.
@@ -22,7 +22,7 @@
 
 #include "tsm_wfq_segment.h"
 
-/* Pauses that a dequeuer grants an enqueuer before it spoils the cell. */
+/* Pauses for which a dequeuer waits for an enqueuer before it spoils the cell. */
 #ifndef TSM_WFQ_PAUSES
 #define TSM_WFQ_PAUSES 32
 #endif
@@ -38,18 +38,18 @@ static inline uint64_t tsm_wfq_name_(tsm_wfq_t *queue, const tsm_wfq_handle_t *h
     return id * queue->handles_max + (uint64_t) (handle - queue->handles) + TSM_WFQ_NAMES;
 }
 
-/* Put the item of a request that has got cell i there, if a dequeuer has spoiled it. We looked at
- * the request's state before we read its item. The owner fills the cell, too, and only then puts
- * another item there: so if ours is that one, the cell is not spoiled any more. */
+/* Put the item of the request that has got cell i into the cell, if it is still spoiled. We loaded
+ * the request's state before its item. The owner also fills the cell, before it stores its next item
+ * in the request: so if ours is that next item, the cell is no longer spoiled. */
 static inline void tsm_wfq_commit_(tsm_wfq_t *queue, tsm_wfq_cell_t *cell, uint64_t i, void *item)
 {
-    tsm_wfq_raise_(&queue->tail, i + 1);        /* or a dequeuer says that nothing is there */
+    tsm_wfq_raise_(&queue->tail, i + 1);        /* or a dequeuer finds the queue empty */
     if (tsm_load(&cell->item, TSM_ACQUIRE) == (void *) queue)
         tsm_store(&cell->item, item, TSM_RELEASE);
 }
 
-/* Complete the request `name` with the spoiled cell i, unless it has another one. Returns what the
- * cell will hold for ever, NULL for nothing. */
+/* Complete the request `name` with the spoiled cell i, unless it has another cell. Returns the
+ * cell's final item, or NULL for none. */
 static inline void *tsm_wfq_serve_(tsm_wfq_t *queue, tsm_wfq_cell_t *cell, uint64_t i,
                                    uint64_t name)
 {
@@ -70,7 +70,7 @@ static inline size_t tsm_wfq_next_(const tsm_wfq_t *queue, size_t slot)
 }
 
 /* Offer the spoiled cell i to the peer whose turn it is. If another request is faster we owe the
- * peer, and stay with it until its request is done. Returns what the cell's enq is for ever. */
+ * peer, and stay with it until its request is done. Returns the cell's final enq. */
 static inline uint64_t tsm_wfq_offer_(tsm_wfq_t *queue, tsm_wfq_handle_t *handle,
                                       tsm_wfq_cell_t *cell, uint64_t i)
 {
@@ -95,8 +95,8 @@ static inline uint64_t tsm_wfq_offer_(tsm_wfq_t *queue, tsm_wfq_handle_t *handle
     return enq;
 }
 
-/* What the cell holds after its enqueuer has had some time; the queue's address if it is too late
- * for that enqueuer now. */
+/* Wait for the cell's enqueuer for a while, then spoil the cell. Returns the item, or the queue's
+ * address if the cell is spoiled. */
 static inline void *tsm_wfq_spoil_(tsm_wfq_t *queue, tsm_wfq_cell_t *cell)
 {
     void *item = tsm_load(&cell->item, TSM_ACQUIRE);
@@ -111,7 +111,7 @@ static inline void *tsm_wfq_spoil_(tsm_wfq_t *queue, tsm_wfq_cell_t *cell)
     return item;
 }
 
-/* What cell i holds for ever; NULL for nothing. A spoiled one helps an enqueuer. */
+/* Returns the final item of cell i, or NULL for none. If the cell is spoiled, helps an enqueuer. */
 static inline void *tsm_wfq_visit_(tsm_wfq_t *queue, tsm_wfq_handle_t *handle,
                                    tsm_wfq_cell_t *cell, uint64_t i)
 {
@@ -126,18 +126,18 @@ static inline void *tsm_wfq_visit_(tsm_wfq_t *queue, tsm_wfq_handle_t *handle,
     return enq == TSM_WFQ_CLOSED ? NULL : tsm_wfq_serve_(queue, cell, i, enq);
 }
 
-/* What one thread knows of a dequeue request that it works on. */
+/* What one thread knows of a dequeue request that it helps. */
 typedef struct tsm_wfq_hunt {
     tsm_wfq_handle_t *peer;             /* whose request */
     uint64_t id;                        /* which one */
     uint64_t prior;                     /* its state when we last began to look for a candidate */
     uint64_t state;                     /* its state when we last looked */
     uint64_t i;                         /* the last index that we have looked at */
-    uint64_t found;                     /* an item that nobody had taken, or 0 */
+    uint64_t found;                     /* an item that no thread had taken, or 0 */
     tsm_wfq_place_t scan, settle;
 } tsm_wfq_hunt_t;
 
-/* Look for an item that nobody has taken, until somebody has put forward one or has finished. */
+/* Look for an item that no thread has taken, until we have one or the request has changed. */
 static inline void tsm_wfq_hunt_scan_(tsm_wfq_t *queue, tsm_wfq_handle_t *handle,
                                       tsm_wfq_hunt_t *hunt)
 {
@@ -145,7 +145,7 @@ static inline void tsm_wfq_hunt_scan_(tsm_wfq_t *queue, tsm_wfq_handle_t *handle
         const uint64_t i = hunt->i + 1;
         uint64_t state = hunt->prior;
         if (tsm_load(&queue->tail, TSM_SEQ_CST) <= i) {
-            /* cell i may not have memory, and may be an enqueuer's later: hands off */
+            /* do not touch cell i: it may have no memory, and may go to an enqueuer later */
             tsm_cas(&hunt->peer->deq_state, &state, i << 2 | TSM_WFQ_EMPTY, TSM_SEQ_CST,
                     TSM_RELAXED);
         } else {
@@ -159,7 +159,7 @@ static inline void tsm_wfq_hunt_scan_(tsm_wfq_t *queue, tsm_wfq_handle_t *handle
     }
 }
 
-/* All helpers try to get the candidate for the request. Returns whether it is the request's. */
+/* Try to get the candidate for the request, as all helpers do. Returns 1 if the request has it. */
 static inline int tsm_wfq_hunt_settle_(tsm_wfq_t *queue, tsm_wfq_hunt_t *hunt)
 {
     const uint64_t name = (uint64_t) (hunt->peer - queue->handles) + TSM_WFQ_NAMES;
@@ -173,7 +173,7 @@ static inline int tsm_wfq_hunt_settle_(tsm_wfq_t *queue, tsm_wfq_hunt_t *hunt)
     return 1;
 }
 
-/* Work on peer's request that was made with index id in seg until it is done. */
+/* Help peer's request that was made with index id in seg until it is done. */
 static inline void tsm_wfq_hunt_(tsm_wfq_t *queue, tsm_wfq_handle_t *handle,
                                  tsm_wfq_handle_t *peer, uint64_t id, tsm_wfq_segment_t *seg)
 {
@@ -201,7 +201,7 @@ static inline void tsm_wfq_hunt_(tsm_wfq_t *queue, tsm_wfq_handle_t *handle,
     }
 }
 
-/* At the end of a dequeue: work on the request of the peer whose turn it is, if it has one. */
+/* At the end of a dequeue: help the request of the peer whose turn it is, if it has one. */
 static inline void tsm_wfq_deq_help_(tsm_wfq_t *queue, tsm_wfq_handle_t *handle)
 {
     tsm_wfq_handle_t *peer = &queue->handles[handle->deq_peer];
@@ -234,8 +234,8 @@ static inline void tsm_wfq_deq_help_(tsm_wfq_t *queue, tsm_wfq_handle_t *handle)
  *   owner, ask: store of enq_item         serve: load of enq_item, then commit: load of item (not
  *                                           spoiled any more, if enq_item is a later one)
  *   cell's enq: CAS                       visit, offer: load and CAS of enq (the request is out)
- *   cell's deq: CAS                       scan, settle: load and CAS of deq (a later look at tail
- *                                           is not older than what the taker knew: "empty")
+ *   cell's deq: CAS                       scan, settle: load and CAS of deq (a later load of tail
+ *                                           is not older than the taker's: "empty")
  *   owner, ask: store of deq_id (all      help, hunt: load of deq_id
  *     earlier requests are done), of      help: load of deq_seg, and then of deq_id
  *     deq_seg

@@ -4,13 +4,13 @@
  */
 
 /*
- * Where the cells of tsm_wfq.h are: a list of segments that grows behind the tail and is freed in
- * front of the head, the guards that keep a segment alive, and the room that an enqueuer needs
- * before it takes an index. The types of the queue are here.
+ * The cells of tsm_wfq.h: a list of segments that grows behind the tail and is freed before the
+ * head, the guards that keep a segment alive, and the room that an enqueuer needs before it takes
+ * an index. The types of the queue are here, too.
  *
  * Source:     Yang and Mellor-Crummey, "A Wait-free Queue as Fast as Fetch-and-Add", PPoPP 2016.
- *             Changed: the cleaner follows the indexes and not the threads, and keeps off what they
- *             publish; there are a cap and a reserve.
+ *             Changed: the cleaner follows the indexes and not the threads, and spares the segments
+ *             that threads guard; there are a cap and a reserve.
  * Threads:    as tsm_wfq.h. A function that takes a handle is called by the handle's thread.
  *
  * Proof and pairs are at the end of this file.
@@ -39,14 +39,14 @@ _Static_assert(TSM_WFQ_CELLS > 0, "a segment holds something");
 #define TSM_WFQ_FREE(p_) free(p_)
 #endif
 
-/* Cells that are kept ready behind the last index, and cells that must have been added before a
- * thread that found fewer takes a further index; see "Reserve" above. A model checker, whose runs
- * are short, may do with less. */
+/* Cells kept ready behind the last index, and cells that must be added before a thread that found
+ * fewer takes a further index; see "Reserve" at the end. A model checker, whose runs are short, may
+ * use less. */
 #ifndef TSM_WFQ_MARGIN
 #define TSM_WFQ_MARGIN(handles_) (2 * ((handles_) + 2) * ((handles_) + 2))
 #define TSM_WFQ_STRIDE(handles_) ((handles_) * ((handles_) + 1))
 #endif
-/* With more handles the reserve alone would be more than a machine has. */
+/* With more handles the reserve alone would exceed the memory of a machine. */
 #define TSM_WFQ_HANDLES_MAX 32768
 
 /* Free segments kept for the next append. */
@@ -64,7 +64,7 @@ _Static_assert(TSM_WFQ_CELLS > 0, "a segment holds something");
 typedef struct tsm_wfq_cell {
     TSM_ATOMIC(void *) item;            /* NULL, the item, or the queue's address: spoiled */
     TSM_ATOMIC(uint64_t) enq;           /* the enqueue request that may fill a spoiled cell */
-    TSM_ATOMIC(uint64_t) deq;           /* who has the item: the name is the handle's alone */
+    TSM_ATOMIC(uint64_t) deq;           /* the dequeuer of the item: names the handle only */
 } tsm_wfq_cell_t;
 
 typedef struct tsm_wfq_segment {
@@ -73,7 +73,7 @@ typedef struct tsm_wfq_segment {
     tsm_wfq_cell_t cell[TSM_WFQ_CELLS];
 } tsm_wfq_segment_t;
 
-/* A segment and its id, which one can ask for when the segment may be gone. */
+/* A segment and its id, which stays valid after the segment is freed. */
 typedef struct tsm_wfq_place {
     tsm_wfq_segment_t *seg;
     uint64_t id;
@@ -85,16 +85,16 @@ typedef struct tsm_wfq_handle {
     TSM_ATOMIC(uint32_t) used;
     char pad0[TSM_CACHELINE];
     /* requests for help */
-    TSM_ATOMIC(uint64_t) enq_state;     /* pending, above the index got in vain; or the cell's */
+    TSM_ATOMIC(uint64_t) enq_state;     /* pending, above the index that failed; or the cell's */
     TSM_ATOMIC(void *) enq_item;
     TSM_ATOMIC(uint64_t) deq_state;     /* the index of the candidate, or of the answer */
-    TSM_ATOMIC(uint64_t) deq_id;        /* the index got in vain */
+    TSM_ATOMIC(uint64_t) deq_id;        /* the index that failed */
     TSM_ATOMIC(tsm_wfq_segment_t *) deq_seg;    /* its segment */
     char pad1[TSM_CACHELINE];
     /* the thread's own */
     tsm_wfq_place_t head, tail;         /* not behind any index that the thread will get */
-    uint64_t needs;                     /* no index before there is that much room */
-    size_t enq_peer, deq_peer;          /* whom to help next */
+    uint64_t needs;                     /* take no index before there is this much room */
+    size_t enq_peer, deq_peer;          /* the peers to help next */
     uint64_t enq_owed;                  /* state of the peer when we could not help, or 0 */
     char pad2[TSM_CACHELINE];
 } tsm_wfq_handle_t;
@@ -137,7 +137,7 @@ static inline tsm_wfq_segment_t *tsm_wfq_get_(tsm_wfq_t *queue)
     return seg;
 }
 
-/* Give a segment that nobody uses to the pool or to the heap. */
+/* Return a segment that no thread uses to the pool or to the heap. */
 static inline void tsm_wfq_put_(tsm_wfq_t *queue, tsm_wfq_segment_t *seg)
 {
     for (int i = 0; i < TSM_WFQ_POOL; i++) {
@@ -150,7 +150,7 @@ static inline void tsm_wfq_put_(tsm_wfq_t *queue, tsm_wfq_segment_t *seg)
     tsm_fetch_add(&queue->segments, (size_t) -1, TSM_RELAXED);
 }
 
-/* Prepare a segment that nobody else knows. */
+/* Prepare a segment that no other thread knows. */
 static inline void tsm_wfq_fill_(tsm_wfq_segment_t *seg, uint64_t id)
 {
     tsm_store(&seg->next, NULL, TSM_RELAXED);
@@ -172,7 +172,7 @@ static inline void tsm_wfq_free_(tsm_wfq_segment_t *seg)
     }
 }
 
-/* The first segment and the reserve behind it. Returns 0 or ENOMEM, then nothing is left. */
+/* Make the first segment and the reserve behind it. Returns 0, or ENOMEM with nothing allocated. */
 static inline int tsm_wfq_lay_out_(tsm_wfq_t *queue)
 {
     tsm_wfq_segment_t *last = NULL;
@@ -204,7 +204,7 @@ static inline uint64_t tsm_wfq_whole_(uint64_t cells)
     return (cells + TSM_WFQ_CELLS - 1) / TSM_WFQ_CELLS * TSM_WFQ_CELLS;
 }
 
-/* The numbers that follow from the caller's. */
+/* Compute the sizes from the caller's numbers. */
 static inline void tsm_wfq_size_(tsm_wfq_t *queue, size_t handles_max, size_t segments_max)
 {
     uint64_t reserve;
@@ -229,7 +229,7 @@ static inline void tsm_wfq_begin_(tsm_wfq_t *queue, tsm_wfq_handle_t *handle,
     floor = tsm_load(&queue->floor, TSM_SEQ_CST);
     if (floor <= place->id)
         return;
-    /* it may be gone, but nobody needs it any more */
+    /* it may be freed, and no call needs it any more */
     tsm_store(&handle->guard, floor, TSM_SEQ_CST);
     place->seg = tsm_load(&queue->first, TSM_SEQ_CST);
     place->id = place->seg->id;
@@ -240,7 +240,7 @@ static inline void tsm_wfq_end_(tsm_wfq_handle_t *handle)
     tsm_store(&handle->guard, TSM_WFQ_IDLE, TSM_RELEASE);
 }
 
-/* The least id that somebody may touch, or limit. */
+/* Returns the least id that a thread may touch, at most limit. */
 static inline uint64_t tsm_wfq_guarded_(tsm_wfq_t *queue, uint64_t limit)
 {
     for (size_t i = 0; i < queue->handles_max; i++) {
@@ -251,7 +251,7 @@ static inline uint64_t tsm_wfq_guarded_(tsm_wfq_t *queue, uint64_t limit)
     return limit;
 }
 
-/* Move the floor to where the indexes are; the cleaner. Returns it. */
+/* By the cleaner: raise the floor to the lower of head and tail. Returns it. */
 static inline uint64_t tsm_wfq_lift_(tsm_wfq_t *queue)
 {
     uint64_t head = tsm_load(&queue->head, TSM_SEQ_CST);
@@ -263,13 +263,13 @@ static inline uint64_t tsm_wfq_lift_(tsm_wfq_t *queue)
         return floor;
     while (seg->id < floor)
         seg = tsm_load(&seg->next, TSM_ACQUIRE);
-    /* in this order: who has seen the floor finds a first segment that is not below it */
+    /* in this order: a thread that has seen the floor finds a first segment not below it */
     tsm_store(&queue->first, seg, TSM_SEQ_CST);
     tsm_store(&queue->floor, floor, TSM_SEQ_CST);
     return floor;
 }
 
-/* Free what nobody can reach any more, unless somebody else is at it. */
+/* Free the segments that no thread can reach any more, unless another thread does so now. */
 static inline void tsm_wfq_clean_(tsm_wfq_t *queue)
 {
     uint64_t limit;
@@ -277,8 +277,8 @@ static inline void tsm_wfq_clean_(tsm_wfq_t *queue)
     if (tsm_swap(&queue->cleaning, 1, TSM_ACQUIRE))
         return;
     limit = tsm_wfq_lift_(queue);
-    /* twice: a helper that we missed in the first round lowered its guard while the thread that
-     * it helps was guarding; if that one was gone when we came to it, we meet the helper now */
+    /* twice: a helper that we missed in the first round lowered its guard while the thread it helps
+     * still had its own; if that guard was gone when we looked, we find the helper's now */
     limit = tsm_wfq_guarded_(queue, limit);
     limit = tsm_wfq_guarded_(queue, limit);
     while (queue->oldest->id < limit) {
@@ -289,7 +289,7 @@ static inline void tsm_wfq_clean_(tsm_wfq_t *queue)
     tsm_store(&queue->cleaning, 0, TSM_RELEASE);
 }
 
-/* The cell with index i, which has one; place goes along. */
+/* Returns the cell with index i, which exists, and moves place to its segment. */
 static inline tsm_wfq_cell_t *tsm_wfq_cell_(tsm_wfq_place_t *place, uint64_t i)
 {
     const uint64_t id = i / TSM_WFQ_CELLS;
@@ -301,7 +301,7 @@ static inline tsm_wfq_cell_t *tsm_wfq_cell_(tsm_wfq_place_t *place, uint64_t i)
     return &place->seg->cell[i % TSM_WFQ_CELLS];
 }
 
-/* Move head, tail or room up to `to`; each failure brings it nearer. */
+/* Raise head, tail or room to at least `to`. Each failure brings it nearer. */
 static inline void tsm_wfq_raise_(TSM_ATOMIC(uint64_t) *index, uint64_t to)
 {
     uint64_t now = tsm_load(index, TSM_SEQ_CST);
@@ -323,8 +323,8 @@ static inline int tsm_wfq_has_room_(tsm_wfq_t *queue, tsm_wfq_handle_t *handle)
     return room >= handle->needs || tsm_load(&queue->tail, TSM_SEQ_CST) + queue->margin < room;
 }
 
-/* Append seg, or another thread's append comes in between: either way there is more room. Returns
- * whether seg is in the list. In a call, whose guard is below the room and so not above `last`. */
+/* Append seg, unless another thread appends first: either way there is more room. Returns 1 if seg
+ * is in the list. In a call, whose guard is below the room and so not above `last`. */
 static inline int tsm_wfq_append_(tsm_wfq_t *queue, tsm_wfq_segment_t *seg)
 {
     tsm_wfq_segment_t *last = tsm_load(&queue->last, TSM_SEQ_CST);
@@ -337,12 +337,12 @@ static inline int tsm_wfq_append_(tsm_wfq_t *queue, tsm_wfq_segment_t *seg)
     if (done)
         next = seg;
     tsm_cas(&queue->last, &last, next, TSM_SEQ_CST, TSM_RELAXED);
-    /* after that: no index, and so no floor, is ever behind the segment that `last` leads to */
+    /* after that: no index, and so no floor, is ever past the segment of `last` */
     tsm_wfq_raise_(&queue->room, (id + 1) * TSM_WFQ_CELLS);
     return done;
 }
 
-/* Make room for one more index, in a call. Returns 0 if that takes memory that is not there. */
+/* Make room for one more index, in a call. Returns 0 if there is no memory for it. */
 static inline int tsm_wfq_make_room_(tsm_wfq_t *queue, tsm_wfq_handle_t *handle)
 {
     tsm_wfq_segment_t *spare = NULL;
@@ -361,7 +361,7 @@ static inline int tsm_wfq_make_room_(tsm_wfq_t *queue, tsm_wfq_handle_t *handle)
     return ok || tsm_wfq_has_room_(queue, handle);
 }
 
-/* An index for an enqueuer that has room. */
+/* Returns the next index to an enqueuer that has room. */
 static inline uint64_t tsm_wfq_index_(tsm_wfq_t *queue, tsm_wfq_handle_t *handle)
 {
     uint64_t i = tsm_fetch_add(&queue->tail, 1, TSM_SEQ_CST);
@@ -374,31 +374,30 @@ static inline uint64_t tsm_wfq_index_(tsm_wfq_t *queue, tsm_wfq_handle_t *handle
 
 /*
  * Reserve:    cells are ready for `margin` indexes behind the tail, so that only enqueuers need
- *             memory, and only before they take an index. Who got one less than margin before the
- *             end of the room takes no further one before there is room again, or before the room
- *             has grown by a stride since. The margin is for what happens meanwhile. Let n be the
- *             number of handles, and look from the last time when the tail was outside the margin.
- *             Since then each handle has taken one index freely, and one for each stride; each may
- *             have had one request that a dequeuer completed behind the tail, at most n behind it,
- *             for each of those and for one before. A stride is n(n+1), what n handles use so, and
- *             pays for itself; the rest is n(1+n) + n*n, and the head may be n further.
+ *             memory, and only before they take an index. A thread that got an index less than
+ *             margin before the end of the room takes no further one until there is room again, or
+ *             until the room has grown by a stride. The margin covers what happens meanwhile. Let n
+ *             be the number of handles, and start at the last time when the tail was outside the
+ *             margin. Since then each handle has taken one index freely, and one for each stride.
+ *             For each of those, and for one before, it may have had one request that a dequeuer
+ *             completed behind the tail, at most n behind it. A stride is n(n+1), what n handles use
+ *             that way, so it pays for itself; the rest is n(1+n) + n*n, and the head may be n
+ *             further.
  * Invariants: (1) All cells below `room` exist; `last` is never behind it. (2) No call that begins
  *             needs a segment below `floor`; `first` is not below it. A handle's guard is IDLE, or
  *             an id such that the thread touches no segment below it. A thread sets its guard
- *             before it looks at the floor, the cleaner sets the floor before it looks at the
- *             guards: so either the thread sees that its place is gone, or the cleaner sees the
- *             guard. A helper of a dequeuer lowers its guard, see tsm_wfq_clean_ and
- *             tsm_wfq_deq_help_.
+ *             before it loads the floor, and the cleaner sets the floor before it loads the guards:
+ *             so either the thread sees that its place is gone, or the cleaner sees the guard. A
+ *             helper of a dequeuer lowers its guard, see tsm_wfq_clean_ and tsm_wfq_deq_help_.
  * Progress:   wait-free apart from malloc and free. A thread walks over segments that its handle
- *             has not been in since its last call, and the one that cleans over those that are
- *             garbage: bounded by their number, which is at most the cap. Making room takes at most
- *             a stride of appends, whoever does them. Reclamation runs in one thread at a time and
- *             others pass by.
+ *             has not been in since its last call, and the cleaner over those that are garbage:
+ *             bounded by their number, which is at most the cap. Making room takes at most a stride
+ *             of appends by all threads. One thread at a time reclaims segments; the others go on.
  *
  *   release                               acquire
  *   append: CAS of the link               cell_, lift: load of the link (first contents)
- *   end of a call: store of IDLE          cleaner: load of the guards (the thread is done with what
- *                                           lies below)
+ *   end of a call: store of IDLE          cleaner: load of the guards (the thread is done with all
+ *                                           segments below)
  *   cleaner: store of `cleaning`          cleaner: swap of `cleaning` (oldest, first)
  *   put in the pool: CAS of its place     get from the pool: swap of its place (all uses are over)
  *   head, tail, room, last, first, floor, and guards that go up at begin or down for a helper are
