@@ -7,20 +7,19 @@
 #define MPIDI_COMPLETE_H_INCLUDED
 
 /* The port of completion. Every path of the device and the netmods that completes a request ends in
- * MPIDI_complete, after the data, the status and an any-source partner have been dealt with. A waiting
- * thread takes no lock to see a completion, so whatever a handler did after the port would race with
- * the user. doc/design.md lists the paths.
+ * MPIDI_complete, after the handler has finished with the data, the status and an any-source partner.
+ * A waiting thread takes no lock to see a completion, so a handler that used the request after the
+ * port would race with the user. doc/design.md lists the paths.
  *
- * The port counts, wakes the thread that sleeps until the request completes, and drops the device's
- * reference. The wake itself, a system call, is issued when the thread holds no VCI any more
- * (section.h). */
+ * The port counts the completion, wakes the thread that sleeps until it, and drops the device's
+ * reference. The thread issues the wake, a system call, when it holds no VCI any more (section.h). */
 
 #include "thread.h"
 
 #if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI
 
-/* The decrement of the counter is a read-modify-write of order acq_rel. Where such a one is not
- * reordered with a later seq_cst load, a look is enough to see that no thread sleeps. */
+/* The decrement of the counter is an acq_rel read-modify-write. Where the processor does not reorder
+ * it with a later seq_cst load, that load is enough to see that no thread sleeps. */
 #if defined(__x86_64__) || defined(__i386__) || defined(__aarch64__)
 #define MPIDI_COMPLETE_TAKE tsm_usc_notify
 #else
@@ -33,7 +32,7 @@ void MPIDI_complete_wake_later(tsm_usc_waiter_t * waiter);
 /* Wake all threads whose requests the calling thread has completed. Lock-free. */
 void MPIDI_complete_wake(void);
 
-/* req's counter has reached zero: tell whoever waits for it. The caller still has a reference. */
+/* Notify the waiters of req, whose counter has reached zero. The caller still has a reference. */
 MPL_STATIC_INLINE_PREFIX void MPIDI_complete_notify(MPIR_Request * req)
 {
     tsm_usc_waiter_t *waiter = MPIDI_COMPLETE_TAKE(&req->dev.threads.waiter);
@@ -47,15 +46,15 @@ MPL_STATIC_INLINE_PREFIX void MPIDI_complete_notify(MPIR_Request * req)
 #define MPIDI_complete_notify(req_) do { } while (0)
 #endif
 
-/* 1 if the next MPIDI_complete of req completes it. Only where all of its completions come under one
- * lock, which is held; it allows a handler to clean up before the last of them. */
+/* 1 if the next MPIDI_complete of req completes it, so that a handler can clean up before. Only where
+ * all events of req come under one lock, which the caller holds. */
 MPL_STATIC_INLINE_PREFIX int MPIDI_complete_is_last(MPIR_Request * req)
 {
     return MPIR_cc_get(*req->cc_ptr) == 1;
 }
 
-/* One of the events that req waits for has come. If it was the last, req is complete, and the
- * device's reference is dropped: the caller must not touch it again. */
+/* Count one event of req. The last event completes req and drops the device's reference: the caller
+ * must not touch req again. */
 MPL_STATIC_INLINE_PREFIX void MPIDI_complete(MPIR_Request * req)
 {
     int incomplete;

@@ -6,21 +6,21 @@
 #ifndef MPIDI_DRIVE_H_INCLUDED
 #define MPIDI_DRIVE_H_INCLUDED
 
-/* Drives a VCI once, with its lock held: shared memory first, then the netmod. Which thread may do so
- * and when is decided elsewhere (progress/poll.h, section/section.h). Two settings keep a stream of
- * short messages from running at the speed of the netmod's polls: MPIR_CVAR_CH4_SHM_BATCH and
- * MPIR_CVAR_CH4_NETMOD_TURN. */
+/* Drives a VCI once, with its lock held: shared memory first, then the netmod. progress/poll.h and
+ * section/section.h decide which thread drives and when. Two settings keep the netmod's slow polls
+ * from limiting a stream of short messages: MPIR_CVAR_CH4_SHM_BATCH and MPIR_CVAR_CH4_NETMOD_TURN. */
 
 #include "thread.h"
 #include "vci.h"
 
-/* Active messages (those from shared memory) of the VCI that came before their receives. */
+/* Active messages (those from shared memory) of the VCI that arrived before their receives. */
 #define MPIDI_DRIVE_EARLY(vci_) MPIDI_VCI((vci_)->index).unexp_table.seq
 
 #ifndef MPIDI_CH4_DIRECT_NETMOD
 /* Take up to MPIR_CVAR_CH4_SHM_BATCH messages from shared memory, while each of them completes
- * something or comes before its receive. MPICH's shared memory takes one a call, so without this a
- * lock pair, and a look at all that is waited for, comes with each message. *productive: one came. */
+ * something or arrives before its receive. MPICH's shared memory takes one per call, so without this
+ * each message would cost a lock pair and a check of all awaited requests. *productive: 1 if one
+ * arrived. */
 MPL_STATIC_INLINE_PREFIX int MPIDI_drive_shm(MPIDI_vci_t * vci, int *productive)
 {
     int mpi_errno, n = 0;
@@ -38,10 +38,10 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_drive_shm(MPIDI_vci_t * vci, int *productive)
 }
 #endif
 
-/* One poll. flag: MPIDI_PROGRESS_SHM, MPIDI_PROGRESS_NM. Looking into shared memory is much cheaper
- * than asking a netmod (ten times, with libfabric over TCP): while shared memory brings something,
- * the netmod has one turn in MPIR_CVAR_CH4_NETMOD_TURN; when it has brought nothing for as many, the
- * netmod has each. The holder of the VCI. */
+/* Poll once. flag: MPIDI_PROGRESS_SHM, MPIDI_PROGRESS_NM. A poll of shared memory is much cheaper
+ * than one of a netmod (ten times, with libfabric over TCP). So while shared memory brings messages,
+ * one poll in MPIR_CVAR_CH4_NETMOD_TURN asks the netmod; after as many polls without a message, each
+ * poll does. By the holder of the VCI. */
 MPL_STATIC_INLINE_PREFIX int MPIDI_drive(MPIDI_vci_t * vci, int flag)
 {
     int mpi_errno = MPI_SUCCESS;

@@ -6,15 +6,15 @@
 #ifndef MPIDI_MATCH_H_INCLUDED
 #define MPIDI_MATCH_H_INCLUDED
 
-/* Constant-time matching of active messages (shared memory, and netmods that do not match by
- * themselves). The lists of MPICH stay, in the order of posting and of arrival, for debuggers and
- * for wildcards; beside them every request is in a hash table under (context, source, tag). With
- * many threads the lists are long, because each has its own receives posted, and searching them
- * from the front took 40 % of the time of one sender to 8 receiving threads.
+/* Constant-time matching of active messages (from shared memory, and from netmods that do not match).
+ * Every request is in a hash table under (context, source, tag). It is also in the lists of MPICH, in
+ * the order of posting or arrival, for debuggers and for wildcards. With many threads the lists are
+ * long, because each thread posts its own receives, and searching them from the front took 40 % of
+ * the time of one sender to 8 receiving threads.
  *
- * A posted receive with a wildcard has a list of its own, and the receive that was posted first
- * decides between it and the table (MPI-4.0 section 3.5). A probe or receive with a wildcard searches
- * the unexpected messages in the order of their arrival, as before.
+ * Posted receives with a wildcard have their own list. If both the list and the table have a match,
+ * the one posted first wins (MPI-4.0 section 3.5). A probe or receive with a wildcard searches the
+ * unexpected messages in the order of their arrival, as before.
  *
  * Everything here is called with the lock of the VCI held. Included by mpidig_recvq.h. */
 
@@ -34,14 +34,14 @@ MPL_STATIC_INLINE_PREFIX MPIR_Request **MPIDI_match_bucket(MPIDI_match_table_t *
                                                                int source, int tag,
                                                                MPIR_Context_id_t context_id)
 {
-    /* odd constants near 2^32 times the golden ratio, of Knuth's multiplicative hashing */
+    /* odd constants near 2^32 times the golden ratio, from Knuth's multiplicative hashing */
     uint32_t h = (uint32_t) source * 0x9e3779b1u + (uint32_t) context_id;
 
     h = (h * 0x9e3779b1u + (uint32_t) tag) * 0x9e3779b1u;
     return &table->buckets[h >> (32 - MPIDI_MATCH_BITS)];
 }
 
-/* req was put at the end of list. */
+/* Add req, which is the last of list. */
 MPL_STATIC_INLINE_PREFIX void MPIDI_match_add(MPIR_Request * req, MPIR_Request ** list,
                                                   enum MPIDIG_queue_type q)
 {
@@ -60,7 +60,7 @@ MPL_STATIC_INLINE_PREFIX void MPIDI_match_add(MPIR_Request * req, MPIR_Request *
     DL_APPEND_NP(*head, req, dev.threads.match.next, dev.threads.match.prev);
 }
 
-/* req was taken out of its list. */
+/* Remove req, which is no longer in its list. */
 MPL_STATIC_INLINE_PREFIX void MPIDI_match_remove(MPIR_Request * req)
 {
     MPIR_Request **head = MPIDI_MATCH(req).head;
@@ -81,8 +81,8 @@ MPL_STATIC_INLINE_PREFIX MPIR_Request *MPIDI_match_in(MPIR_Request * head, int s
     return head;
 }
 
-/* The request to look at first for (source, tag, context_id): the one that matches, or NULL, or the
- * start of the list if only a search of it can tell. */
+/* Returns where a search for (source, tag, context_id) starts: the request that matches, or NULL, or
+ * the head of the list if it must be searched. */
 MPL_STATIC_INLINE_PREFIX MPIR_Request *MPIDI_match_first(int source, int tag,
                                                              MPIR_Context_id_t context_id,
                                                              MPIR_Request ** list,

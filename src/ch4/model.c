@@ -157,7 +157,7 @@ static const char *const kinds[] = {
 
 MPIDI_model_t MPIDI_model;
 
-/* Whether this library can be told to use the row. */
+/* 1 if this library can use the row. */
 static int has_row(int row)
 {
     return MPIDI_MODEL_CONFIGURED == MPIDI_MODEL_RUNTIME ? rows[row].in_runtime :
@@ -195,7 +195,7 @@ static void print_rows(int only_here)
     fprintf(stderr, "\n");
 }
 
-/* Set the row by the CVAR, or by default; 0, with a message, if that cannot be. */
+/* Set the row from the CVAR or the default. Prints an error and returns 0 if this is not possible. */
 static int choose_row(const char *name)
 {
     int row = name && *name ? find_row(name) : default_row();
@@ -225,7 +225,7 @@ static int find_kind(const char *name)
     return i;
 }
 
-/* Set the kind of progress by the CVAR, or as configured. */
+/* Set the kind of progress from the CVAR, or as configured. */
 static int choose_progress(const char *name)
 {
     int given = name && *name;
@@ -269,7 +269,7 @@ static int check_numbers(void)
                 MPIR_CVAR_CH4_OVERSUBSCRIBED);
         return 0;
     }
-    /* one of MPICH's, which it would answer with a failed assertion */
+    /* a CVAR of MPICH, which would fail an assertion */
     if (MPIR_CVAR_CH4_NUM_VCIS > MPIDI_CH4_MAX_VCIS) {
         fprintf(stderr, "MPIR_CVAR_CH4_NUM_VCIS=%d: this library was configured for at most %d "
                 "(--with-ch4-max-vcis; always 1 for --enable-thread-cs=global)\n",
@@ -279,7 +279,7 @@ static int check_numbers(void)
     return 1;
 }
 
-/* An error is printed, because MPI_Init cannot say more than that it failed, and returned. */
+/* Prints an error before it returns one, because MPI_Init only reports that it failed. */
 int MPIDI_model_init(void)
 {
     int mpi_errno = MPI_SUCCESS;

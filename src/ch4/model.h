@@ -6,10 +6,10 @@
 #ifndef MPIDI_MODEL_H_INCLUDED
 #define MPIDI_MODEL_H_INCLUDED
 
-/* Which row of models.def is in force. configure defines MPICH_THREAD_MODEL as an id of the table or
- * as RUNTIME. With a fixed model MPIDI_MODEL_ISSUE is a constant, so that the other branches fold
- * away; with RUNTIME it is a variable set in MPI_Init. How waiting threads drive progress is always a
- * variable, since only slow paths ask. */
+/* The model in force, a row of models.def. configure defines MPICH_THREAD_MODEL as an id of the table
+ * or as RUNTIME. With a fixed model MPIDI_MODEL_ISSUE is a constant, so that the other branches fold
+ * away; with RUNTIME it is a variable set in MPI_Init. The kind of progress is always a variable,
+ * since only slow paths read it. */
 
 enum {
     MPIDI_ISSUE_LOCK,
@@ -48,7 +48,7 @@ enum {
 /* The model of configure: a row, or MPIDI_MODEL_RUNTIME. */
 #define MPIDI_MODEL_CONFIGURED MPIDI_MODEL_CONCAT(MPIDI_MODEL_, MPICH_THREAD_MODEL)
 
-/* What the chosen row says. Written by MPIDI_model_init only. */
+/* The columns of the chosen row. Only MPIDI_model_init writes it. */
 typedef struct MPIDI_model {
     int row;
     int issue;

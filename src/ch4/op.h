@@ -6,9 +6,9 @@
 #ifndef MPIDI_OP_H_INCLUDED
 #define MPIDI_OP_H_INCLUDED
 
-/* An operation as data: what a thread hands over when it cannot or may not issue the operation itself
- * (ICS'19 section 3.4). An MPIDI_op_t needs no request; it may lie on a stack, in a pool, or, as with
- * LockQ, in the request that the user waits on. op_apply.h carries it out. Included by mpidpre.h. */
+/* An operation as data: a thread posts it when it cannot or may not issue the operation itself (ICS'19
+ * section 3.4). An MPIDI_op_t needs no request; it may be on a stack, in a pool, or, with LockQ, in
+ * the request that the user waits on. op_apply.h issues it. Included by mpidpre.h. */
 
 #include "tsm/queue/tsm_swp.h"
 #include "tsm/tsm_patience.h"

@@ -6,12 +6,12 @@
 #ifndef MPIDI_OP_APPLY_H_INCLUDED
 #define MPIDI_OP_APPLY_H_INCLUDED
 
-/* Carries an operation out: one call of MPICH's own function for it. Where the kind is a constant,
- * the switch folds away: so it is always inline, and where it is not a constant, in posted.c only. */
+/* Issues an operation by one call of MPICH's own function for it. It is always inline, so that the
+ * switch folds away where the kind is a constant; only posted.c calls it with a variable kind. */
 
 #include "op.h"
 
-/* In ch4_send.h and ch4_recv.h. *req is NULL, or the request that the operation shall use. */
+/* In ch4_send.h and ch4_recv.h. *req is NULL, or the request that the operation must use. */
 MPL_STATIC_INLINE_PREFIX int MPIDI_isend_direct(const void *buf, MPI_Aint count,
                                                 MPI_Datatype datatype, int rank, int tag,
                                                 MPIR_Comm * comm, int context_offset,
@@ -32,9 +32,9 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_irecv_direct(void *buf, MPI_Aint count, MPI_D
 MPL_STATIC_INLINE_PREFIX int MPIDI_imrecv_direct(void *buf, MPI_Aint count, MPI_Datatype datatype,
                                                  MPIR_Request * message);
 
-/* Issue op. *req: in, NULL or the request to use; out, the request of the operation, which may be
- * another one than was given if it is complete (IMRECV: in and out the message). The VCI may be held
- * or not: MPICH's function enters it. Runs no progress hook. Returns MPICH's error code. */
+/* Issue op. *req: in, NULL or the request to use; out, the request of the operation, which may be a
+ * different one if it is complete (IMRECV: in and out the message). The VCI may be held or not:
+ * MPICH's function enters it. Runs no progress hook. Returns MPICH's error code. */
 __attribute__((always_inline))
 MPL_STATIC_INLINE_PREFIX int MPIDI_op_apply(const MPIDI_op_t * op, MPIR_Request ** req)
 {

@@ -14,9 +14,9 @@
 
 #define NODE_REQUEST(node_) MPL_container_of(node_, MPIR_Request, dev.threads.node)
 
-/* Issue one posted operation. The queue holds one reference on the request, which passes to the
- * device here: if the operation is complete already (or failed), completing the request drops it, else
- * the device has taken its own. Takes no lock but the VCI, which is held; runs no progress hook. */
+/* Issue one posted operation. Here the queue's reference on the request passes to the device: if the
+ * operation is complete already (or failed), completing the request drops it, else the device has
+ * taken its own. Takes no lock but the VCI, which is held; runs no progress hook. */
 static void apply(MPIR_Request * req)
 {
     const MPIDI_op_t op = req->dev.threads.op;  /* a completed receive may be reused at once */
@@ -80,7 +80,7 @@ void MPIDI_posted_issue_all(MPIDI_vci_t * vci)
     issue_end(vci);
 }
 
-/* The request for op, with one reference for the user and one for the queue. */
+/* Create the request for op, with one reference for the user and one for the queue. */
 static MPIR_Request *request_for(MPIDI_vci_t * vci, const MPIDI_op_t * op)
 {
     MPIR_Request_kind_t kind =

@@ -7,9 +7,8 @@
 #define MPIDI_POSTED_H_INCLUDED
 
 /* The queue of posted operations of a VCI. Any thread posts without waiting; the holder of the VCI
- * issues them in the order of posting. A posted operation lies in the request that the user waits on,
- * and the device uses that same request when the operation is issued, so that posting costs no second
- * request and no memory of its own. */
+ * issues them in the order of posting. A posted operation is in the request that the user waits on,
+ * and the device uses the same request to issue it, so posting allocates nothing else. */
 
 #include "vci.h"
 #include "op.h"
@@ -19,13 +18,13 @@
  * allocation. Any thread. An error of the operation itself is reported at its completion. */
 int MPIDI_posted_push(MPIDI_vci_t * vci, const MPIDI_op_t * op, MPIR_Request ** req);
 
-/* Issue at most max operations; how many there were. VCI held; never waits. 0 inside an issue: the
- * caller's operation goes behind the others. */
+/* Issue at most max operations and return their number. VCI held; never waits. Returns 0 inside an
+ * issue: the caller's operation goes behind the others. */
 int MPIDI_posted_issue(MPIDI_vci_t * vci, int max);
 
-/* Issue all that was posted before the call, because an operation of the calling thread may be among
- * it. VCI held. Waits for a thread that is between the two stores of its post; that thread needs
- * nothing but a processor. */
+/* Issue all that was posted before the call, which may include operations of the calling thread. VCI
+ * held. Waits for a thread that is between the two stores of its post; that thread needs only a
+ * processor. */
 void MPIDI_posted_issue_all(MPIDI_vci_t * vci);
 
 #endif /* MPIDI_POSTED_H_INCLUDED */

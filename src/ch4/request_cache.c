@@ -9,10 +9,10 @@
 
 /* The depot of a pool is a stack of batches (R. K. Treiber, IBM RJ 5118, 1986). A batch is a chain of
  * free objects; its first object holds the number of objects and the link to the next batch. The top
- * is the handle of a first object and, above it, a count of the changes, so that a top that was taken
- * and put back meanwhile is not mistaken for the one that was read (ABA). Objects stay requests of
- * their pool until MPI_Finalize, so a thread that is late reads a link that is out of date, never
- * memory that is gone; its compare-and-swap then fails.
+ * is the handle of a first object and, above it, a count of the changes, so that a compare-and-swap
+ * fails if the top was taken and put back meanwhile (ABA). Objects stay requests of their pool until
+ * MPI_Finalize, so a late thread may read a stale link but never freed memory; its compare-and-swap
+ * then fails.
  *
  *   release: CAS of top in put     acquire: load of top, and the CAS's failure, in take */
 
@@ -64,7 +64,7 @@ static MPIR_Request *take(int pool)
     return first;
 }
 
-/* New objects from MPICH's pool, which may have to allocate. */
+/* Make new objects from MPICH's pool, which may have to allocate. */
 static MPIR_Request *make(int pool, int count)
 {
     MPIR_Request *first = NULL;
@@ -141,7 +141,7 @@ void MPIDI_request_cache_open(void)
     tsm_store(&is_open, 1, TSM_RELAXED);
 }
 
-/* Back into MPICH's pools, which count what was not given back. */
+/* Return all objects to MPICH's pools, which count those that are missing. */
 void MPIDI_request_cache_close(void)
 {
     MPIR_Request *first;

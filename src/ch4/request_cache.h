@@ -8,32 +8,33 @@
 
 /* Request objects without a lock. Creating and freeing a request under the lock of a VCI costs every
  * MPI_Wait a second acquisition (pmodels/mpich issue 4646), so each thread has a list of free objects
- * for each pool. Objects travel between threads in batches through a lock-free depot, and new ones
- * come from MPICH's pools under a lock of the pool's. Included by mpir_request.h. */
+ * for each pool. Objects pass between threads in batches through a lock-free depot; new ones come
+ * from MPICH's pools under the pool's lock. Included by mpir_request.h. */
 
 #if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI
 #define MPIR_REQUEST_IS_CACHED 1
 #include "thread.h"
 
-/* Objects that travel together; a thread's list holds less than twice as many. */
+/* Objects in a batch; a thread's list holds less than twice as many. */
 #define MPIDI_REQUEST_BATCH 32
 
-/* Slow paths. refill: an object and a batch in the caller's list; NULL if the pool is exhausted.
- * Takes a batch from the depot without waiting; if the depot is empty, waits for other threads that
- * make new objects for the same pool. spill: the list has grown to two batches. Lock-free. */
+/* Slow paths. refill: returns the first object of a new batch and makes the rest the caller's list;
+ * NULL if the pool is exhausted. Takes a batch from the depot without waiting; if the depot is empty,
+ * it waits for other threads that make new objects for the same pool. spill: gives back one of two
+ * batches; lock-free. */
 void *MPIDI_request_cache_refill(int pool);
 void MPIDI_request_cache_spill(MPIDI_thread_t * self, int pool);
 
-/* Give all objects of a thread back. By the thread, or when it is in no call of MPI. */
+/* Give back all objects of a thread. By the thread, or while it is in no call of MPI. */
 void MPIDI_request_cache_flush(MPIDI_thread_t * thread);
 
-/* MPI starts and ends: caches may be filled; all are emptied, since the pools will be torn down. By
- * one thread, no other being in MPI. */
+/* When MPI starts: caches may be filled. When it ends: empty all of them, before the pools are torn
+ * down. By one thread, while no other is in MPI. */
 void MPIDI_request_cache_open(void);
 void MPIDI_request_cache_close(void);
 
-/* An object of the pool, its handle complete but for the pool bits; NULL if there is none left. Any
- * thread, no VCI needed. */
+/* Returns an object of the pool, its handle complete but for the pool bits, or NULL if there is none
+ * left. Any thread; needs no VCI. */
 static inline MPIR_Request *MPIDI_request_cache_get(int pool)
 {
     MPIDI_thread_t *self = MPIDI_thread_local.self;
@@ -57,9 +58,9 @@ static inline void MPIDI_request_cache_put(MPIR_Request * req, int pool)
         MPIDI_request_cache_spill(self, pool);
 }
 
-/* Drop one reference; the last one frees. Any thread, no lock. All that the device needs of the
- * request is done before the reference is given up: afterwards another thread may free it at any
- * time (the race of pmodels/mpich pull request 6637). */
+/* Drop one reference; the last one frees the request. Any thread, no lock. The device must not use
+ * the request afterwards: another thread may free it at any time (the race of pmodels/mpich pull
+ * request 6637). */
 static inline void MPIDI_request_cache_release(MPIR_Request * req)
 {
     int inuse;

@@ -6,13 +6,12 @@
 #ifndef MPIDI_REQUEST_DONE_H_INCLUDED
 #define MPIDI_REQUEST_DONE_H_INCLUDED
 
-/* What MPICH's calls on lists of requests ask: whether there is an answer yet, and a turn of waiting
- * for one.
+/* For MPICH's calls on lists of requests: checks whether a test call can return true already, and
+ * makes one turn of a wait.
  *
- * Whether a test call has its answer already. A test that can answer need not make progress, and
- * does not contend for a VCI with threads that must (pmodels/mpich pull request 6629). An inactive
- * persistent request is complete but is no answer to Testany and Testsome: a list that holds one
- * would never see progress. */
+ * A test that can return true makes no progress, so it does not compete for a VCI with threads that
+ * must (pmodels/mpich pull request 6629). An inactive persistent request is complete, but for Testany
+ * and Testsome it does not count: a list that holds one would never make progress. */
 
 static inline int MPIR_Requests_all_done(int count, MPIR_Request * reqs[])
 {

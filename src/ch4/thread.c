@@ -15,12 +15,12 @@ static void (*at_exit) (MPIDI_thread_t * thread);       /* under threads_lock */
 static pthread_key_t exit_key;
 static pthread_once_t exit_key_once = PTHREAD_ONCE_INIT;
 
-/* What at_exit does, it does under the lock: MPI_Finalize may be at the thread's record, too. */
+/* Calls at_exit under the lock, because MPI_Finalize may use the thread's record at the same time. */
 static void thread_exit(void *arg)
 {
     MPIDI_thread_t *self = arg;
 
-    tsm_usc_settle(&self->waiter);      /* a thread that has promised a wake still has its address */
+    tsm_usc_settle(&self->waiter);      /* a thread that is about to wake it still has its address */
     pthread_mutex_lock(&threads_lock);
     if (at_exit)
         at_exit(self);

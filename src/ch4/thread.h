@@ -6,10 +6,9 @@
 #ifndef MPIDI_THREAD_H_INCLUDED
 #define MPIDI_THREAD_H_INCLUDED
 
-/* What the library keeps for each thread that calls it. The record is made at the thread's first need
- * and freed when the thread exits; a few words that every critical section needs are thread-local
- * variables, so that they cost no pointer. Only the thread itself writes either, except where a
- * comment says otherwise. */
+/* What the library keeps for each thread that calls it. The record is made when the thread first needs
+ * it and freed when the thread exits. A few words that every critical section needs are thread-local
+ * variables, which saves a pointer. Only the thread itself writes either, except where noted. */
 
 #include "tsm/tsm_atomic.h"
 #include "tsm/tsm_usc.h"
@@ -42,10 +41,10 @@ typedef struct MPIDI_thread {
     MPIDI_request_cache_t cache[MPIDI_THREAD_REQUEST_POOLS];
 } MPIDI_thread_t;
 
-/* Threads that it wakes in one go; see complete.h. */
+/* Threads that it wakes at once; see complete.h. */
 #define MPIDI_THREAD_WAKES 8
 
-/* What `held` counts for a section of any mutex of MPICH, and for one that is a VCI's. */
+/* What a section of any mutex of MPICH, and one of a VCI, adds to `held`. */
 #define MPIDI_THREAD_SECTION 1
 #define MPIDI_THREAD_VCI (1 << 16 | MPIDI_THREAD_SECTION)
 
@@ -64,20 +63,20 @@ extern __thread MPIDI_thread_local_t MPIDI_thread_local __attribute__((tls_model
 
 MPIDI_thread_t *MPIDI_thread_create(void);
 
-/* Whether the calling thread holds a VCI. */
+/* 1 if the calling thread holds a VCI. */
 static inline int MPIDI_thread_holds_vci(void)
 {
     return MPIDI_thread_local.held >= MPIDI_THREAD_VCI;
 }
 
-/* The calling thread's record. Ends the program with a message if there is no memory for it. */
+/* Returns the calling thread's record. Without memory it prints a message and ends the program. */
 static inline MPIDI_thread_t *MPIDI_thread_self(void)
 {
     MPIDI_thread_t *self = MPIDI_thread_local.self;
     return self ? self : MPIDI_thread_create();
 }
 
-/* Have fn called for each thread that exits, with the lock of the list held. By one thread, in
+/* Call fn for each thread that exits from now on, with the lock of the list held. By one thread, in
  * MPI_Init. */
 void MPIDI_thread_at_exit(void (*fn) (MPIDI_thread_t * thread));
 

@@ -7,8 +7,7 @@
 #define MPIDI_VCI_H_INCLUDED
 
 /* What the thread-safety models keep for each VCI. The lock of the VCI points to it (`vci` in
- * MPIDU_Thread_mutex_t, NULL in all other mutexes). Fields are read and written with the lock held,
- * except where a comment says otherwise. */
+ * MPIDU_Thread_mutex_t, NULL in all other mutexes). The lock guards all fields, except where noted. */
 
 #include "tsm/queue/tsm_swp.h"
 #include "tsm/tsm_usc.h"
@@ -21,16 +20,16 @@ typedef struct MPIDI_vci {
     /* line 2: the holder's */
     TSM_ATOMIC(int) polls;      /* times the VCI was driven; read by any thread */
     int draining;               /* the holder is issuing posted operations */
-    int poll_error;             /* error of a poll that nobody asked for, for the next one to return */
+    int poll_error;             /* error of a poll for another thread, for the next poll to return */
     int index;                  /* this is MPIDI_VCI(index) */
     unsigned nm_skipped;        /* polls since the netmod's last turn */
     unsigned shm_quiet;         /* polls since shared memory brought something */
-    /* line 3: waiting threads, under its own lock; see progress/usc.c */
+    /* line 3: waiting threads, under its own lock; see progress/wait.c */
     tsm_usc_t usc TSM_ALIGNED;
 } MPIDI_vci_t;
 
-/* Make the state of a VCI and hang it on the VCI's lock; end it. By the thread that initializes or
- * finalizes MPI, while no other uses the VCI. */
+/* Make the state of a VCI and attach it to the VCI's lock; destroy it. By the thread that initializes
+ * or finalizes MPI, while no other uses the VCI. */
 #if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI
 void MPIDI_vci_init(int vci);
 void MPIDI_vci_finalize(int vci);

@@ -8,19 +8,19 @@
 
 /* A process that has had an MPI session keeps the library until it exits.  The end of its last
  * session, or MPI_Finalize, only completes what the process still has to send; another session, or
- * MPI_Init, then starts at once.  Included by mpir_init.c alone, which calls everything here with
+ * MPI_Init, then starts at once.  Only mpir_init.c includes this file, and calls everything here with
  * MPIR_init_lock held.
  *
  *   MPII_may_start       an error once the library has been taken down
  *   MPII_is_up           whether there is nothing left to initialize
  *   MPII_stay_up         after a session or MPI_COMM_WORLD has ended: whether to leave it at that
  *
- * Taking the library down and building it again cannot work: both need all processes at the same
- * time, but processes open and close sessions each for itself.  While one has closed its last
- * session, another may have two open.
+ * Finalizing the library and initializing it again cannot work: both need all processes at the same
+ * time, but each process opens and closes its sessions independently.  One process may have closed
+ * its last session while another has two open.
  *
- * A process that has never had a session takes the library down in MPI_Finalize, as ever; a
- * session after that is refused. */
+ * A process that has never had a session finalizes the library in MPI_Finalize, as before; a
+ * later session returns an error. */
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -62,7 +62,7 @@ static void end_at_exit(void)
     }
 }
 
-/* Waits for a send that goes on after its user has freed the request. */
+/* Waits for a send whose request the user has freed. */
 static int finish_send(MPIR_Request * req)
 {
     int mpi_errno = MPI_SUCCESS;
@@ -76,7 +76,7 @@ static int finish_send(MPIR_Request * req)
     return mpi_errno;
 }
 
-/* No thread is in MPI any more but this one, so nobody else creates or frees requests. */
+/* No other thread is in MPI any more, so none creates or frees requests. */
 static int finish_sends(void)
 {
     int mpi_errno = MPI_SUCCESS;
@@ -94,7 +94,7 @@ static int finish_sends(void)
     return mpi_errno;
 }
 
-/* The callbacks of MPI_COMM_SELF's attributes belong to MPI_Finalize and cannot wait till exit. */
+/* MPI_Finalize must call the callbacks of MPI_COMM_SELF's attributes; they cannot wait until exit. */
 static int end_world(void)
 {
     int mpi_errno = MPI_SUCCESS;

@@ -7,20 +7,20 @@
 #define MPIDI_ISSUE_H_INCLUDED
 
 /* How an operation reaches its VCI: the contract that each thread-safety model fulfils in one file of
- * this folder, and the dispatch to the model in force, which folds away where it is a constant.
+ * this folder, and the dispatch to the model in force, which folds away where the model is fixed.
  *
  * int MPIDI_issue(int vci, const MPIDI_op_t * op, MPIR_Request ** req)
- *   Returns when the operation is issued or handed over, with the request to wait on in *req, or an
- *   error code. IMRECV takes the message in *req; every other kind ignores what is in it.
- *   op        read before the return only; the caller's memory
+ *   Returns when the operation is issued or posted, with the request to wait on in *req, or an error
+ *   code. IMRECV takes the message in *req; every other kind ignores its value.
+ *   op        in the caller's memory; not read after the return
  *   vci       the VCI that the operation will use (MPIDI_op_*_vci); not used by lock
  *   order     operations of one thread to one peer on one communicator go out in the order of the
- *             calls, whatever mix of direct and handed over they took
- *   may block lock: on the lock of the VCI. lockq: on nothing but memory for a request
+ *             calls, whether issued or posted
+ *   may block lock: on the lock of the VCI. lockq: only on memory for a request
  *   may run   by any thread, with no VCI held or with the one that op uses
  *   errors    of the arguments: found before; of the operation: returned if it was issued here, else
  *             in the status, and by the error handler, when the request is completed
- *   locks     SELF may be taken below; no other than the VCI */
+ *   locks     takes the VCI, and maybe SELF; no other */
 
 #include "../model.h"
 #include "../op_apply.h"
@@ -48,7 +48,7 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_issue(int vci, const MPIDI_op_t * op, MPIR_Re
 #endif
 }
 
-/* The VCI of a send and of a receive; any value if the model does not ask for it. */
+/* Return the VCI of a send and of a receive, or any value if the model does not use it. */
 MPL_STATIC_INLINE_PREFIX int MPIDI_op_send_vci(MPIR_Comm * comm, int rank, int tag)
 {
     return MPIDI_get_vci(SRC_VCI_FROM_SENDER, comm, comm->rank, rank, tag) % MPIDI_global.n_vcis;

@@ -6,22 +6,22 @@
 #ifndef MPIDI_ISSUE_LOCKQ_H_INCLUDED
 #define MPIDI_ISSUE_LOCKQ_H_INCLUDED
 
-/* Issue by LockQ (ICS'19 section 3.4, fig. 3c): try the lock; with it, issue what is posted and then
- * the operation; without it, post the operation and return. Whichever thread holds the lock issues
- * posted operations before its own and once more when it leaves.
+/* Issue by LockQ (ICS'19 section 3.4, fig. 3c): try the lock; with it, issue the posted operations and
+ * then this one; without it, post the operation and return. The lock holder issues posted operations
+ * before its own and once more when it leaves.
  *
- * The operation is posted, too, if the bound on combining was met, if another thread is in the middle
- * of a post (an operation of ours may lie behind it, unseen), and if this thread is in the middle of
- * issuing posted operations. */
+ * The operation is also posted if the bound on combining is reached, if another thread is in the
+ * middle of a post (which may hide an operation of ours behind it), or if this thread is in the middle
+ * of issuing posted operations. */
 
 #if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI
 #include "../posted.h"
 #include "../section/section.h"
 
-/* Whether posted operations keep the holder from issuing its own. Slow path. */
+/* 1 if posted operations keep the holder from issuing its own. Slow path. */
 int MPIDI_lockq_is_blocked(MPIDI_vci_t * vci);
 
-/* The lock of the VCI, which is ours now, with nothing posted before us; or NULL: post. Never waits. */
+/* Returns the lock of the VCI, now ours, with nothing posted before us, or NULL: post. Never waits. */
 MPL_STATIC_INLINE_PREFIX MPIDU_Thread_mutex_t *MPIDI_lockq_enter(int vci)
 {
     MPIDU_Thread_mutex_t *m = &MPIDI_VCI(vci).lock;
@@ -36,11 +36,11 @@ MPL_STATIC_INLINE_PREFIX MPIDU_Thread_mutex_t *MPIDI_lockq_enter(int vci)
     return m;
 }
 
-/* Post *op; it is read before the return only. In lockq.c, out of line. */
+/* Post *op, which is not read after the return. In lockq.c, out of line. */
 int MPIDI_lockq_post_op(int vci, const MPIDI_op_t * op, MPIR_Request ** req);
 
-/* The same for inlined callers. Only the address of a copy, made field by field, leaves the caller,
- * so the compiler keeps *op itself in registers on the path that posts nothing. */
+/* The same for inlined callers. It passes the address of a copy, made field by field, so that the
+ * compiler keeps *op itself in registers on the path that posts nothing. */
 __attribute__((always_inline))
 MPL_STATIC_INLINE_PREFIX int MPIDI_lockq_post(int vci, const MPIDI_op_t * op, MPIR_Request ** req)
 {

@@ -6,8 +6,8 @@
 #ifndef MPIDI_ISSUE_WRAPPERS_H_INCLUDED
 #define MPIDI_ISSUE_WRAPPERS_H_INCLUDED
 
-/* isend, isend_coll, issend, irecv and imrecv as the upper layers see them: the arguments as an
- * operation, given to the model in force. MPICH's own functions are MPIDI_*_direct. */
+/* isend, isend_coll, issend, irecv and imrecv for the upper layers: each puts its arguments into an
+ * operation and gives it to the model in force. MPICH's own functions are MPIDI_*_direct. */
 
 #include "issue.h"
 

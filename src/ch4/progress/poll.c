@@ -14,13 +14,13 @@
 /* Attempts at the lock of a VCI, with no poll in between, before a thread asks the holder for one. */
 #define MISSES_BEFORE_ASKING 32
 
-/* Nonblocking calls without result before the caller gives its processor up once. */
+/* Nonblocking calls without result before the caller yields once. */
 #define TESTS_BEFORE_YIELD 32
 
 /* Turns of a loop that waits inside MPI between two that make progress of every kind. */
 #define FULL_TURN 8
 
-/* For how long a nonblocking call leaves a taken lock alone: twice as long each time. */
+/* How long a nonblocking call leaves a taken lock alone: twice as long each time. */
 #define BACKOFF_FIRST_NS 250
 #define BACKOFF_LAST_NS 16000
 
@@ -37,9 +37,10 @@ static void back_off(MPIDI_thread_watch_t * watch)
     watch->not_before = tsm_now_ns() + watch->backoff_ns;
 }
 
-/* The lock of the VCI was taken. poll_wanted is relaxed, as it carries nothing. If it is set after the
- * last holder has looked, the lock is free, and the caller's next attempt drives the VCI. If a poll
- * that had begun before clears it, that is the poll; if it was in vain, 32 more misses ask again. */
+/* Count a miss: the lock of the VCI was taken. poll_wanted is relaxed, as it publishes no data. If it
+ * is set after the last holder has looked, the lock is free, and the caller's next attempt drives the
+ * VCI. A poll that had already begun may clear it; if that poll found nothing, 32 more misses ask
+ * again. */
 void MPIDI_poll_missed(MPIDI_thread_t * self, int vci, int wait)
 {
     MPIDI_vci_t *v = &MPIDI_VCI(vci).threads;
@@ -60,8 +61,8 @@ void MPIDI_poll_missed(MPIDI_thread_t * self, int vci, int wait)
     }
 }
 
-/* A nonblocking call completed nothing. A program that tests in a loop must not keep the thread that
- * could complete its operation from running. */
+/* Yield now and then after nonblocking calls that completed nothing. A program that tests in a loop
+ * must not keep the thread that could complete its operation from running. */
 void MPIDI_poll_test_failed(MPIDI_thread_t * self)
 {
     if (++self->tests % TESTS_BEFORE_YIELD != 0)
@@ -71,8 +72,8 @@ void MPIDI_poll_test_failed(MPIDI_thread_t * self)
         tsm_yield();
 }
 
-/* Drive all VCIs: those that the caller holds, in the middle of operations, the netmod alone. What is
- * posted to another one meanwhile stays for the thread that enters it next. */
+/* Drive all VCIs; of those that the caller holds, in the middle of operations, only the netmod.
+ * Operations posted to another VCI meanwhile wait for the next thread that enters it. */
 static int drive_all(void)
 {
     int mpi_errno = MPI_SUCCESS;
@@ -89,10 +90,10 @@ static int drive_all(void)
     return mpi_errno;
 }
 
-/* A thread that issues posted operations, on this VCI or on one that it came here from, keeps all its
- * locks because an operation behind this one may be of the same thread to the same peer. It waits for
- * no lock, because the holder may wait for it, and runs no progress hook, which might do either.
- * Other VCIs are driven in either case: the peer may make room here only when it gets some there. */
+/* A thread that issues posted operations, on this VCI or on another one that it holds, keeps all its
+ * locks because a later operation in the queue may be of the same thread to the same peer. It waits
+ * for no lock, because the holder may wait for it, and runs no progress hook, which might do either.
+ * It always drives other VCIs: the peer may make room here only after it gets room there. */
 int MPIDI_progress_make_room(int vci)
 {
     MPIDU_Thread_mutex_t *m = &MPIDI_VCI(vci).lock;
@@ -113,7 +114,7 @@ int MPIDI_progress_make_room(int vci)
     return mpi_errno;
 }
 
-/* With the VCI released: everything once in a while (progress hooks, too), else one other VCI. */
+/* With the VCI released: drive everything now and then (progress hooks, too), else one other VCI. */
 static int drive_elsewhere(void)
 {
     static __thread unsigned turns;

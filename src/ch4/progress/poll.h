@@ -6,13 +6,13 @@
 #ifndef MPIDI_POLL_H_INCLUDED
 #define MPIDI_POLL_H_INCLUDED
 
-/* One poll of one VCI by one thread. With backoff and usc a thread tries the lock and goes away if it
- * is taken, since the holder most likely drives the VCI for all. A holder need not: threads that probe
- * in a loop can keep the lock from all threads that try, and with a FIFO lock they do. So a thread
- * that finds the lock taken time after time, with no poll in between, sets `poll_wanted`, and the
- * holder drives the VCI once before it releases the lock. No thread waits for a lock in order to
- * drive: while it did, it would drive no other VCI, and if the holder waited for a peer whose threads
- * did the same, both would wait forever. */
+/* One poll of one VCI by one thread. With backoff and usc a thread tries the lock and gives up if it
+ * is taken, since the holder most likely drives the VCI for all. But threads that probe in a loop may
+ * hold the lock at every try, and with a FIFO lock they do. So a thread that finds the lock taken time
+ * after time, with no poll in between, sets `poll_wanted`, and the holder drives the VCI once before
+ * it releases the lock. No thread waits for a lock in order to drive: meanwhile it would drive no
+ * other VCI, and if the holder waited for a peer whose threads did the same, both would wait
+ * forever. */
 
 #include "../drive.h"
 #include "../posted.h"
@@ -45,8 +45,8 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_poll_enter(MPIDI_thread_t * self, int vci, in
     return 1;
 }
 
-/* Poll one VCI. wait: the caller is in a waiting call, which backs off by itself; else in a
- * nonblocking one. flag: MPIDI_PROGRESS_*. The caller may be in sections, also of this VCI. */
+/* Poll one VCI. wait: 1 in a call that waits, which has its own back-off; 0 in a nonblocking call.
+ * flag: MPIDI_PROGRESS_*. The caller may be in sections, also of this VCI. */
 MPL_STATIC_INLINE_PREFIX int MPIDI_poll(int vci, int flag, int wait)
 {
     MPIDI_vci_t *v = &MPIDI_VCI(vci).threads;

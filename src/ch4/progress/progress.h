@@ -12,11 +12,11 @@
  *   blocking  a poll takes the lock of the VCI, with low priority in a waiting call (TOPC section 4.2)
  *   backoff   a poll tries the lock; a waiting thread that finds nothing spins, then yields; a
  *             nonblocking call that finds the lock taken leaves it alone for a while (ICS'19 3.5)
- *   usc       as backoff; a thread that has waited long enough becomes the server, which goes on
+ *   usc       as backoff; a thread that has waited long enough becomes the server, which keeps
  *             polling for all, or sleeps until its requests complete (ICS'19 4.2)
  *
- * A wait is an object on the caller's stack (MPIDI_wait_t, in MPID_Progress_state): each wait begins
- * with all its patience, whatever the wait before it had to endure. Included by ch4_progress.h. */
+ * A wait is an object on the caller's stack (MPIDI_wait_t, in MPID_Progress_state): a long wait does
+ * not shorten the spinning of the next. Included by ch4_progress.h. */
 
 #include "../model.h"
 #include "turn.h"
@@ -30,7 +30,7 @@
  * sleep. The caller then looks at what it waits for. Any thread. */
 int MPIDI_wait_turn(MPID_Progress_state * state);
 
-/* The wait is over, and the thread was a server. */
+/* End a wait of a thread that is a server. */
 void MPIDI_wait_leave(MPID_Progress_state * state);
 
 /* Around the loop of a call that waits for all, or any, of count requests (0: for something else). */

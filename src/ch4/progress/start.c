@@ -13,7 +13,7 @@
 
 static tsm_load_slot_t *slots;  /* one for each process of the node, in shared memory */
 
-/* Of the watchdog: reads without the lock, so that it also works when the lock's holder hangs. */
+/* For the watchdog: reads without the lock, so that it also works when the lock's holder hangs. */
 static void describe_vci(int vci, MPIDI_watchdog_vci_t * out)
 {
     MPIDI_vci_t *v = &MPIDI_VCI(vci).threads;

@@ -11,7 +11,7 @@
 #include "tsm/tsm_usc.h"
 #include "tsm/tsm_wait.h"
 
-/* Turns in vain before a server yields for the first time. */
+/* Turns that complete nothing before a server first yields. */
 #define SERVER_TURNS 8
 
 /* The waiting thread has polled long enough: no more spinning or yielding before it sleeps. */
@@ -39,9 +39,9 @@ static int wakes(const MPIR_Request * req)
                    req->kind == MPIR_REQUEST_KIND__RMA);
 }
 
-/* Reduce the list to what to sleep on. All: the last incomplete request, because operations of one
- * thread tend to complete in order. 0 if there is nothing to sleep on, or something on the list may
- * complete without waking us. */
+/* Reduce the list to the requests to sleep on. In a wait for all, that is the last incomplete request,
+ * because operations of one thread tend to complete in order. Returns 0 if there is none, or if a
+ * request on the list may complete without waking us. */
 static int can_sleep(MPIDI_wait_t * w)
 {
     int found = 0;
@@ -74,7 +74,7 @@ static int register_all(void *arg)
         if (w->reqs[i] && MPIR_Request_is_active(w->reqs[i])) {
             MPIR_Request *req = active_request(w->reqs[i]);
             tsm_usc_register(&req->dev.threads.waiter, &MPIDI_thread_self()->waiter);
-            MPL_atomic_read_write_barrier();    /* the look below is not seq_cst by itself */
+            MPL_atomic_read_write_barrier();    /* the load below is not seq_cst */
             complete |= MPIR_Request_is_complete(req);
         }
     }
@@ -92,7 +92,7 @@ static void unregister_all(void *arg)
     }
 }
 
-/* 1 if the thread is a server already: this wait is in a progress hook of another one. */
+/* 1 if the thread is a server already: then this wait runs in a progress hook of another wait. */
 static int is_nested(void)
 {
     for (int i = 0; i < MPIDI_THREAD_LINKS; i++) {
@@ -139,8 +139,8 @@ static void spin(const MPIDI_wait_t * w)
         tsm_cpu_pause();
 }
 
-/* A turn that ends in a yield may take long, so another VCI gets a poll each time: what this thread
- * waits for may depend on it. */
+/* Yield, and poll another VCI each time: a yield may take long, and what this thread waits for may
+ * depend on that VCI. */
 static int yield_turn(void)
 {
     static __thread unsigned turns;
@@ -151,9 +151,9 @@ static int yield_turn(void)
     return MPIDI_poll(++turns % MPIDI_global.n_vcis, MPIDI_PROGRESS_ALL, 1);
 }
 
-/* The threads that the server has woken need its processor once. After that it yields less and less
- * often, because all others that wait for the VCI sleep: the processor would go to a thread outside
- * MPI, and if that one spins in a barrier, say, for a whole time slice. */
+/* Yield once for the threads that the server has woken, and then less and less often, because all
+ * other threads that wait for the VCI sleep: a thread outside MPI would get the processor, and if it
+ * spins in a barrier, say, keep it for a whole time slice. */
 static int server_turn(MPIDI_wait_t * w)
 {
     int is_power_of_2 = (w->turns & (w->turns - 1)) == 0;
@@ -164,7 +164,7 @@ static int server_turn(MPIDI_wait_t * w)
     return MPI_SUCCESS;
 }
 
-/* Not with a mutex of MPICH, which the server's progress hooks may want. */
+/* No thread sleeps with a mutex of MPICH, which the server's progress hooks may want. */
 static int may_sleep(const MPID_Progress_state * state)
 {
     return MPIDI_model.progress == MPIDI_PROGRESS_USC_KIND && state->wait.count > 0 &&
@@ -172,7 +172,7 @@ static int may_sleep(const MPID_Progress_state * state)
         !MPIR_CVAR_ENABLE_FT;
 }
 
-/* The turn completed nothing. */
+/* Back off after a turn that completed nothing. */
 static int back_off(MPID_Progress_state * state)
 {
     MPIDI_wait_t *w = &state->wait;

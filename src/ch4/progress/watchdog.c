@@ -34,13 +34,13 @@ cvars:
 
 #define NANO 1000000000u
 
-/* Between the two looks at each VCI, whose difference shows whether it is being polled. */
+/* Time between two looks at each VCI; their difference shows whether it is being polled. */
 #define LOOK_AGAIN_NS (NANO / 10)
 
 typedef struct record {
     struct record *next;        /* written before the record is linked */
     TSM_ATOMIC(int) used;       /* by a thread */
-    TSM_ATOMIC(uint64_t) since; /* when the wait was in vain for the first time; 0: it was not */
+    TSM_ATOMIC(uint64_t) since; /* when a poll of the wait first found nothing; 0: not yet */
     TSM_ATOMIC(const char *) call;
     TSM_ATOMIC(unsigned long) thread;
     TSM_ATOMIC(long) lwp;
@@ -107,7 +107,7 @@ static record_t *reused_record(void)
     return NULL;
 }
 
-/* NULL without memory: the thread's waits are not seen then. */
+/* Returns NULL without memory; then the watchdog does not see the thread's waits. */
 static record_t *new_record(void)
 {
     record_t *r = reused_record();
@@ -204,7 +204,7 @@ static void report(void)
     free(text);
 }
 
-/* Sleeps for a second, or until the end. 1: the end. */
+/* Sleeps for a second. Returns 1 at once when the watchdog has to stop. */
 static int doze(void)
 {
     struct timespec until;

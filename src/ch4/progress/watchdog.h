@@ -7,19 +7,18 @@
 #define MPIDI_WATCHDOG_H_INCLUDED
 
 /* Prints, once in a process, which MPI calls have waited for MPIR_CVAR_PROGRESS_TIMEOUT seconds and
- * the state of every VCI. A thread of its own looks at all waiting threads once a second, so that a
- * process in which everybody sleeps is reported too. Without the CVAR there is no such thread, and
- * a call that waits pays for one test of a variable that never changes.
+ * the state of every VCI. A separate thread checks all waiting threads once a second, so it also
+ * reports a process in which all other threads sleep. Without the CVAR there is no such thread, and
+ * a call that waits costs one test of a variable that never changes.
  *
  * A call that waits does
  *     MPIDI_watchdog_begin("MPI_Wait");          the name is a literal
- *     while (...) { poll; MPIDI_watchdog_step(); }    when a poll was in vain, before any sleep
+ *     while (...) { poll; MPIDI_watchdog_step(); }    when a poll found nothing, before any sleep
  *     MPIDI_watchdog_end();                      on every way out
- * A call within a call: the inner one's end also ends the outer one's time, which begins anew with
- * its next begin.
+ * The end of a nested call also ends the outer one's time, which starts again at its next begin.
  *
- * Threads: any. The reading side takes no lock of MPICH, because the threads that hang may hold
- * them, and reads atomics only: what it prints of different fields need not be of one moment. */
+ * Threads: any. The watchdog takes no lock of MPICH, because the threads that hang may hold them, and
+ * reads atomics only: the fields that it prints need not be of one moment. */
 
 #include "tsm/tsm_atomic.h"
 
@@ -41,7 +40,7 @@ typedef void (*MPIDI_watchdog_fill_t) (int vci, MPIDI_watchdog_vci_t * out);
  * is set. Returns an MPI error code. */
 int MPIDI_watchdog_start(int rank, int vcis, MPIDI_watchdog_fill_t fill);
 
-/* In MPI_Finalize, before the VCIs go: ends the thread. */
+/* In MPI_Finalize, before the VCIs are destroyed: ends the thread. */
 void MPIDI_watchdog_stop(void);
 
 /* Slow paths. */

@@ -13,24 +13,24 @@
 #include "tsm/tsm_load.h"
 #include "tsm/tsm_wait.h"
 
-/* Pauses in a row after which a thread gives its processor up once, whatever the measure of load says:
- * it may be wrong, and what is waited for may need this processor. */
+/* Pauses in a row after which a thread yields once, whatever the measure of load: that may be wrong,
+ * and the awaited thread may need this processor. */
 #define PAUSES_BEFORE_YIELD 1024
 
 /* Spins of one pause. */
 #define PAUSE_SPINS 16
 
-/* The lock was just taken: issue all that was posted before. */
+/* Issue all that was posted before the caller took the lock. */
 void MPIDI_section_issue_posted(MPIDI_vci_t * vci)
 {
     MPIDI_posted_issue_all(vci);
 }
 
-/* The caller is about to leave the VCI, and another thread wants it driven. Left to the next holder if
- * the caller holds anything else, which a handler might want, or is in the middle of something.
- * Counts as issuing for others, so that a handler for which the netmod has no room waits for no lock
- * and runs no hook. The first error is kept for the next thread that polls, since the caller's own
- * call did not ask for this. */
+/* Drive the VCI for another thread, before the caller leaves it. Leaves that to the next holder if the
+ * caller holds another lock, which a handler might want, or is in the middle of an operation. Counts
+ * as issuing for others, so that a handler for which the netmod has no room waits for no lock and
+ * runs no hook. Keeps the first error for the next thread that polls, since the caller did not ask
+ * for this poll. */
 void MPIDI_section_poll_for_others(MPIDU_Thread_mutex_t * m)
 {
     MPIDI_vci_t *vci = m->vci;
@@ -45,8 +45,8 @@ void MPIDI_section_poll_for_others(MPIDU_Thread_mutex_t * m)
         vci->poll_error = mpi_errno;
 }
 
-/* The lock was released with operations posted: issue them, unless another thread has it. Whichever
- * thread has it looks when it leaves, and so does this one. */
+/* Issue operations that are posted after the release of the lock, unless another thread holds it. That
+ * thread looks at the queue when it leaves, and so does this one. */
 void MPIDI_section_help(MPIDU_Thread_mutex_t * m)
 {
     int budget = MPIR_CVAR_CH4_MAX_COMBINE;
@@ -66,8 +66,7 @@ void MPIDI_section_wake(void)
     MPIDI_complete_wake();
 }
 
-/* One pause of a loop that waits inside MPI: a short spin, or the processor given up if others need
- * it. */
+/* Pause a loop that waits inside MPI: spin briefly, or yield if other threads need the processor. */
 void MPIDI_section_pause(void)
 {
     static __thread unsigned pauses;

@@ -7,31 +7,18 @@
 #define MPIDI_SECTION_H_INCLUDED
 
 /* The critical section as MPICH's code uses it: MPID_THREAD_CS_{ENTER,EXIT,YIELD}(VCI, mutex), and a
- * try form. It is the raw lock (vci_lock.h) plus what a VCI wants at the door. Included by
- * mpid_thread.h, so that it stands before the rest of the device; the slow paths are in section.c.
- *
- * Invariants
- *  - A thread that takes the lock of a VCI first issues what is posted there (posted.h), so an
- *    operation that it posted earlier is issued before all that it does next (ICS'19 section 3.4;
- *    here for every section, so RMA, probe, cancel and progress need no code of their own).
- *  - The holder of a VCI may enter it again. Any other mutex is not recursive, except where MPICH
- *    says so (ENTER_REC).
- *  - Before the release, a VCI is driven once if a thread asks for it (progress/poll.h).
- *  - After the release, and when the thread holds no VCI any more, it wakes the threads whose
- *    requests it has completed (complete.h). No other mutex holds a wake back.
- *  - After the release the queue is looked at once more. A thread that posts tries the lock
- *    afterwards. One of the two sees the other (MPIDI_SECTION_FENCE), so no posted operation waits
- *    for the next MPI call of its thread while another thread leaves. This also holds for a thread
- *    that came only to issue for others, up to MPIR_CVAR_CH4_MAX_COMBINE operations a call.
+ * try form. It is the raw lock (vci_lock.h) plus the work at entry and exit of a VCI. Included by
+ * mpid_thread.h, so that it comes before the rest of the device; the slow paths are in section.c.
  *
  * ENTER blocks; the try form never waits. EXIT waits for no lock, but may drive the VCI. Any thread
- * may call them. They do nothing in a program with one thread. */
+ * may call them. They do nothing in a program with one thread. The invariants are at the end of this
+ * file. */
 
 #include "vci_lock.h"
 #include "../vci.h"
 
-/* Orders the release of a lock before the look at the queue behind it, against a thread that pushes
- * and then tries the lock. Mutex and adaptive release with a read-modify-write, which x86 does not
+/* Orders the release of a lock before the later load of the queue, against a thread that pushes and
+ * then tries the lock. Mutex and adaptive release with a read-modify-write, which x86 does not
  * reorder with a later load; any other release may be a plain store. */
 #if (defined(__x86_64__) || defined(__i386__)) && \
     (MPICH_THREAD_LOCK == TSM_LOCK_KIND_MUTEX || MPICH_THREAD_LOCK == TSM_LOCK_KIND_ADAPTIVE)
@@ -64,7 +51,8 @@ MPL_STATIC_INLINE_PREFIX void MPIDI_section_enter(MPIDU_Thread_mutex_t * m, int 
         MPIDI_section_issue_posted(m->vci);
 }
 
-/* The lock is ours, or was already (1), or another thread has it (0). Nothing was issued. */
+/* Try the lock. Returns 1 if we have it now or had it already, 0 if another thread has it. Issues
+ * nothing. */
 MPL_STATIC_INLINE_PREFIX int MPIDI_section_try(MPIDU_Thread_mutex_t * m)
 {
     if (MPIDI_vci_lock_is_mine(m)) {
@@ -74,7 +62,7 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_section_try(MPIDU_Thread_mutex_t * m)
     return MPIDI_vci_lock_try(m);
 }
 
-/* Release the lock and wake; the depth. What is posted stays. */
+/* Release the lock, wake threads, and return the depth. Posted operations stay. */
 MPL_STATIC_INLINE_PREFIX int MPIDI_section_release(MPIDU_Thread_mutex_t * m)
 {
     int depth = MPIDI_vci_lock_leave(m);
@@ -102,8 +90,8 @@ MPL_STATIC_INLINE_PREFIX void MPIDI_section_exit(MPIDU_Thread_mutex_t * m)
     }
 }
 
-/* Let others in, whatever the depth of our own entries, and come back to the same depth. Not for code
- * that runs while posted operations are issued: the order of those behind would be lost. */
+/* Let other threads in, whatever the depth of our own entries, and return to the same depth. Not for
+ * code that runs while posted operations are issued: later ones would lose their order. */
 MPL_STATIC_INLINE_PREFIX int MPIDI_section_suspend(MPIDU_Thread_mutex_t * m)
 {
     MPIR_Assert(MPIDI_vci_lock_is_mine(m) && !(m->vci && ((MPIDI_vci_t *) m->vci)->draining));
@@ -137,11 +125,25 @@ MPL_STATIC_INLINE_PREFIX void MPIDI_section_yield(MPIDU_Thread_mutex_t * m)
 #define MPIDUI_THREAD_CS_YIELD_VCI(mutex) MPIDUI_SECTION(MPIDI_section_yield(&(mutex)))
 #define MPIDUI_THREAD_ASSERT_IN_CS_VCI(mutex) MPIDUI_THREAD_ASSERT_IN_CS(mutex)
 
-/* Loops that wait inside MPI yield the global section so as not to shut others out. There is no
- * global section here, but the loop must not burn the processor that others need. A thread in a
- * section goes on at once: if it slept with the lock, the threads that it makes room for would find
- * the lock taken each time, and starve. */
+/* Loops that wait inside MPI yield the global section to let other threads in. There is no global
+ * section here, but the loop must not keep a processor that other threads need. A thread in a section
+ * goes on at once: if it slept with the lock, the threads that it yields to would find the lock taken
+ * each time, and starve. */
 #define MPIDUI_THREAD_CS_YIELD_GLOBAL(mutex) \
     MPIDUI_SECTION(if (!MPIDI_thread_local.held) MPIDI_section_pause())
+
+/* Invariants
+ *  - A thread that takes the lock of a VCI first issues what is posted there (posted.h), so an
+ *    operation that it posted earlier is issued before all that it does next (ICS'19 section 3.4;
+ *    here for every section, so RMA, probe, cancel and progress need no code for it).
+ *  - The holder of a VCI may enter it again. Any other mutex is not recursive, except where MPICH
+ *    enters it so (ENTER_REC).
+ *  - Before the release, the holder drives the VCI once if a thread asks for it (progress/poll.h).
+ *  - After the release, and when the thread holds no VCI any more, it wakes the threads whose
+ *    requests it has completed (complete.h). No other mutex delays a wake.
+ *  - After the release the thread looks at the queue once more. A thread that posts tries the lock
+ *    afterwards. One of the two sees the other (MPIDI_SECTION_FENCE), so no posted operation waits
+ *    for the next MPI call of its thread while another thread leaves. This also holds for a thread
+ *    that entered only to issue for others, up to MPIR_CVAR_CH4_MAX_COMBINE operations a call. */
 
 #endif /* MPIDI_SECTION_H_INCLUDED */

@@ -9,12 +9,12 @@
 
 #include "tsm/tsm_load.h"
 
-/* Looks at a taken mutex before the thread sleeps: about the time of a few polls. */
+/* Tries of a taken mutex before the thread sleeps: about the time of a few polls. */
 #define LOOKS 200
 
-/* The Pthread mutex puts a thread to sleep at once, which takes longer than a poll holds the lock.
- * So look for a moment first, while there is a processor for each thread. 1 if the lock is ours. The
- * other locks look themselves, or have an order that a try would break. */
+/* Try the Pthread mutex for a moment, while there is a processor for each thread; 1 if it is ours. The
+ * mutex puts a thread to sleep at once, which takes longer than a poll holds the lock. The other
+ * locks spin themselves, or have an order that a try would break. */
 static int look(MPIDU_Thread_mutex_t * m)
 {
     if (MPICH_THREAD_LOCK != TSM_LOCK_KIND_MUTEX)

@@ -6,8 +6,8 @@
 #ifndef MPIDI_VCI_LOCK_H_INCLUDED
 #define MPIDI_VCI_LOCK_H_INCLUDED
 
-/* The raw critical section of a mutex: enter, try, leave. It calls nothing but the lock and keeps
- * the owner, the depth and the thread's counts. section.h adds what a VCI wants at the door.
+/* The raw critical section of a mutex: enter, try, leave. It calls only the lock and keeps the owner,
+ * the depth and the thread's counts. section.h adds the work at entry and exit of a VCI.
  *
  * `owner` is written by the holder only. A thread may compare it with itself without the lock,
  * because no other thread writes this thread's identity there.
@@ -16,8 +16,8 @@
 
 #include "../thread.h"
 
-/* pthread_self(). In glibc on x86-64 that is the thread pointer, which takes no call to read; a call
- * here would also make its caller save its registers twice in each section. */
+/* pthread_self(). In glibc on x86-64 that is the thread pointer, which is read without a call; a call
+ * here would also make the caller save its registers twice in each section. */
 #if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && __GNUC__ >= 11
 #define MPIDI_VCI_LOCK_SELF() ((pthread_t) __builtin_thread_pointer())
 #else
@@ -58,7 +58,7 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_vci_lock_try(MPIDU_Thread_mutex_t * m)
     return 1;
 }
 
-/* Release the lock, whatever the depth; the depth. By the holder. */
+/* Release the lock, whatever the depth, and return the depth. By the holder. */
 MPL_STATIC_INLINE_PREFIX int MPIDI_vci_lock_leave(MPIDU_Thread_mutex_t * m)
 {
     int depth = m->count;

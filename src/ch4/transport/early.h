@@ -6,13 +6,12 @@
 #ifndef MPIDI_EARLY_H_INCLUDED
 #define MPIDI_EARLY_H_INCLUDED
 
-/* Early messages: active messages that a thread takes in before their receives are posted. The
- * threads that will post the receives may be waiting for this thread's processor. Unless they get it,
- * the thread goes on for the rest of its time slice and takes in thousands, each with a request and a
- * buffer of its own. So it yields once after MPIR_CVAR_CH4_EARLY_YIELD of them, where threads
- * outnumber processors; with a processor for each thread nothing happens. Messages that the thread's
- * own receives have found since do not count, and the question is asked before the next poll, when
- * the thread has had the chance to post them: a stream for itself alone is no reason. */
+/* Early messages: active messages that a thread takes in before their receives are posted. The threads
+ * that will post the receives may need this thread's processor. Without a yield, this thread would
+ * take in thousands for the rest of its time slice, each with its own request and buffer. So it yields
+ * once after MPIR_CVAR_CH4_EARLY_YIELD of them if threads outnumber processors. Messages that the
+ * thread's own receives have found since do not count, and the check is before the next poll, when
+ * the thread has had the chance to post them: a stream for itself alone causes no yield. */
 
 #include "../thread.h"
 #include "tsm/tsm_load.h"
@@ -29,9 +28,9 @@ MPL_STATIC_INLINE_PREFIX void MPIDI_early_yield(MPIDI_thread_t * self)
         tsm_yield();
 }
 
-/* A receive has been issued by the calling thread, which owns req. If it is complete, it has found its
- * message here: one of those that came early was for this thread. A hint only: another thread may
- * have completed it since. */
+/* Call it after the calling thread has issued a receive, and owns req. If req is complete, one of the
+ * early messages was for this thread and does not count. A hint only: another thread may have
+ * completed req since. */
 MPL_STATIC_INLINE_PREFIX void MPIDI_early_found(int mpi_errno, const MPIR_Request * req)
 {
     MPIDI_thread_t *self = MPIDI_thread_local.self;

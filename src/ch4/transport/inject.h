@@ -7,10 +7,10 @@
 #define MPIDI_INJECT_H_INCLUDED
 
 /* Short messages within a node without a request. Shared memory copies a message that fits into a
- * cell at once, so the send is complete when the call returns, and the builtin complete request will
- * do, as with a netmod's inject. It saves the request, its extension for active messages, and some
- * eight atomic instructions on them and on the communicator. MPIR_CVAR_CH4_SHM_INJECT switches it
- * off. Included by posix_send.h. */
+ * cell at once, so the send is complete when the call returns, and it returns the builtin complete
+ * request, as a netmod's inject does. This saves the request, its extension for active messages, and
+ * about eight atomic instructions on them and on the communicator. MPIR_CVAR_CH4_SHM_INJECT switches
+ * it off. Included by posix_send.h. */
 
 #ifdef HAVE_DEBUGGER_SUPPORT
 #define MPIDI_INJECT 0          /* the list of pending sends wants requests */
@@ -18,8 +18,8 @@
 #define MPIDI_INJECT MPIR_CVAR_CH4_SHM_INJECT
 #endif
 
-/* VCI lock held. 1 if the message is on its way; 0 if it must not or cannot go now: others wait for
- * a cell before it, or there is none. */
+/* Returns 1 if the message is sent, 0 if it cannot go now: there is no free cell, or other messages
+ * wait for one. VCI lock held. */
 MPL_STATIC_INLINE_PREFIX int MPIDI_inject_locked(const void *buf, MPI_Aint count,
                                                      MPI_Datatype datatype, MPI_Aint data_sz,
                                                      int grank, const MPIDIG_hdr_t * am_hdr,
@@ -37,8 +37,8 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_inject_locked(const void *buf, MPI_Aint count
                                   src_vsi, dst_vsi, data_sz ? &sent : NULL) == MPIDI_POSIX_OK;
 }
 
-/* 1 if the message was sent, with the builtin complete request in *request, whatever was there; 0 if
- * nothing was done. Takes the VCI lock. */
+/* Returns 1 if the message was sent, with the builtin complete request in *request, or 0 if nothing
+ * was done. Takes the VCI lock. */
 __attribute__((always_inline))
 MPL_STATIC_INLINE_PREFIX int MPIDI_inject(const void *buf, MPI_Aint count,
                                               MPI_Datatype datatype, int rank, int tag,

@@ -8,9 +8,9 @@
 #include "ofi_deferred.h"
 
 /* The deferred sends of an endpoint are a circle of addresses; each is represented by its first
- * request, which knows the last one to that address. last_peer is the address that had its turn
- * last; its next_peer comes next. An address without room only loses its turn, so that a stalled
- * peer holds no other up. */
+ * request, which points to the last one to that address. last_peer is the address that had the last
+ * turn; its next_peer is next. An address without room only loses its turn, so that a stalled peer
+ * delays no other. */
 
 #define DEFERRED(req_, field_) MPIDI_OFI_REQUEST(req_, util.deferred.field_)
 
@@ -31,7 +31,7 @@ int MPIDI_OFI_is_deferred_peer(int ctx_idx, fi_addr_t addr)
     return find_peer(&MPIDI_OFI_global.ctx[ctx_idx].deferred, addr) != NULL;
 }
 
-/* Append a request that has its arguments to the sends to its address. */
+/* Append a request, with its arguments set, to the sends to its address. */
 void MPIDI_OFI_defer_send(MPIR_Request * sreq, int ctx_idx)
 {
     MPIDI_OFI_deferred_t *d = &MPIDI_OFI_global.ctx[ctx_idx].deferred;
@@ -152,8 +152,8 @@ int MPIDI_OFI_deferred_progress(int vni, int ctx_idx)
     return mpi_errno;
 }
 
-/* A short send failed, or has to be deferred. The user may have asked for an error instead, after
- * some attempts; then make them here, unless the send would overtake others. */
+/* A short send failed, or has to be deferred. If the user has asked for an error after some attempts
+ * instead, make those attempts here, unless the send would overtake others. */
 int MPIDI_OFI_inject_refused(int ctx_idx, int vni, ssize_t ret, const void *buf, size_t len,
                              uint64_t cq_data, fi_addr_t addr, uint64_t match_bits, int eagain)
 {

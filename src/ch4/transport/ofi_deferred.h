@@ -70,7 +70,7 @@ MPL_STATIC_INLINE_PREFIX ssize_t MPIDI_OFI_call_native(MPIDI_OFI_native_kind_t k
     }
 }
 
-/* Issue a send, or defer it until there is room. What is injected is complete when this returns. */
+/* Issue a send, or defer it until there is room. An injected send is complete on return. */
 MPL_STATIC_INLINE_PREFIX int MPIDI_OFI_native_send(MPIDI_OFI_native_kind_t kind,
                                                    MPIR_Request * sreq, int ctx_idx, int vni,
                                                    const void *buf, size_t len, uint64_t cq_data,
@@ -100,8 +100,8 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_OFI_native_send(MPIDI_OFI_native_kind_t kind,
     return MPI_SUCCESS;
 }
 
-/* Inject a send that has no request, or return MPIDI_OFI_SEND_NEEDS_REQUEST. eagain: the user
- * prefers MPIX_ERR_EAGAIN. */
+/* Inject a send without a request, or return MPIDI_OFI_SEND_NEEDS_REQUEST. eagain: the user prefers
+ * MPIX_ERR_EAGAIN. */
 MPL_STATIC_INLINE_PREFIX int MPIDI_OFI_native_inject(int ctx_idx, int vni, const void *buf,
                                                      size_t len, uint64_t cq_data, fi_addr_t addr,
                                                      uint64_t match_bits, int eagain)

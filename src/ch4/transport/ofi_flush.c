@@ -8,9 +8,9 @@
 #include "ofi_flush.h"
 
 /* All waits of a vni, flushes and held back operations, are in one list on the stacks of their
- * threads. Windows may share a counter, so a wait ends when its counter is complete, whoever sees
- * that. Completed noncontiguous operations of a window are finished at that moment, because a
- * moment later its queue may hold operations that are not complete. */
+ * threads. Windows may share a counter, so a wait ends when any thread sees its counter complete.
+ * That thread also finishes the completed noncontiguous operations of the window, because a moment
+ * later its queue may hold operations that are not complete. */
 
 #define WAITS(vni_) MPIDI_OFI_global.per_vni[vni_].flush_waits
 
@@ -69,7 +69,7 @@ void MPIDI_OFI_flush_begin(MPIR_Win * win, int vni, MPIDI_OFI_flush_wait_t * sel
     add_wait(vni, self, win, MPIDI_OFI_WIN(win).cmpl_cntr);
 }
 
-/* A flush whose window has operations that are not issued yet goes on. */
+/* A flush continues while its window has operations that are not issued yet. */
 void MPIDI_OFI_flush_reached(int vni, struct fid_cntr *cntr)
 {
     for (MPIDI_OFI_flush_wait_t * w = first_wait(vni); w; w = w->next) {
@@ -86,8 +86,8 @@ void MPIDI_OFI_flush_leave(int vni, MPIDI_OFI_flush_wait_t * self)
     remove_wait(vni, self);
 }
 
-/* Wait until the counter is complete, or no flush waits for it any more (one that fails leaves
- * alone). An error of progress ends the wait: the operation meets it as well. */
+/* Wait until the counter is complete, or no flush waits for it any more (a flush that fails ends only
+ * its own wait). An error of progress ends the wait: the operation will return it as well. */
 void MPIDI_OFI_hold_back_wait(MPIR_Win * win, int vni)
 {
     struct fid_cntr *cntr = MPIDI_OFI_WIN(win).cmpl_cntr;

@@ -6,10 +6,10 @@
 #ifndef OFI_FLUSH_H_INCLUDED
 #define OFI_FLUSH_H_INCLUDED
 
-/* Flush against threads that go on issuing one-sided operations. libfabric counts completions, so a
- * flush can only wait until everything issued has completed, which may never be seen while others
- * issue more. Therefore a thread that begins an operation during a flush holds it back until the
- * count has been complete once, and then issues it whatever flushes have begun meanwhile.
+/* Flush while other threads go on issuing one-sided operations. libfabric counts completions, so a
+ * flush can only wait until everything issued has completed, and it may never see that while other
+ * threads issue more. Therefore a thread that begins an operation during a flush holds it back until
+ * the count has been complete once, and then issues it even if other flushes have begun.
  *
  *   MPIDI_OFI_hold_back      before an operation; VCI not locked
  *   MPIDI_OFI_flush_begin    a flush begins to wait
@@ -20,9 +20,9 @@
  *
  * A flush waits for what was issued before it and for at most one operation of each other thread:
  * one that had passed hold_back, or was held back by an earlier flush. So neither a flush nor an
- * operation starves. A thread that holds back drives progress as a flush does, with the VCI
- * unlocked between polls; hence whatever the flush waits for can happen. A preempted flush keeps
- * nobody waiting: a thread that holds back looks at the counter itself. */
+ * operation starves. A thread that holds an operation back drives progress as a flush does, with the
+ * VCI unlocked between polls, so the flush can complete. It also checks the counter itself, so a
+ * preempted flush delays no other thread. */
 
 #include "ofi_impl.h"
 
@@ -31,7 +31,7 @@ void MPIDI_OFI_flush_reached(int vni, struct fid_cntr *cntr);
 void MPIDI_OFI_flush_leave(int vni, MPIDI_OFI_flush_wait_t * self);
 void MPIDI_OFI_hold_back_wait(MPIR_Win * win, int vni);
 
-/* Relaxed: a flush that is not seen yet has this operation among the ones it waits for. */
+/* Relaxed: a flush that is not visible yet also waits for this operation. */
 MPL_STATIC_INLINE_PREFIX void MPIDI_OFI_hold_back(MPIR_Win * win, int vni)
 {
     if (unlikely(MPL_atomic_relaxed_load_ptr(&MPIDI_OFI_global.per_vni[vni].flush_waits)))

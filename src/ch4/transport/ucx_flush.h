@@ -6,10 +6,10 @@
 #ifndef UCX_FLUSH_H_INCLUDED
 #define UCX_FLUSH_H_INCLUDED
 
-/* Flush against threads that go on issuing one-sided operations over UCX. The flush of a worker ends
- * when nothing at all is under way, which may never be seen while other threads issue more. The flush
- * of an endpoint waits for what was issued to it before, so a window is flushed by endpoints, all at
- * once.
+/* Flush while other threads go on issuing one-sided operations over UCX. The flush of a worker ends
+ * when nothing at all is under way, which may never happen while other threads issue more. The flush
+ * of an endpoint waits only for what was issued to it before, so a window flushes all its endpoints
+ * at once.
  *
  *   MPIDI_UCX_flush_win      all targets of a window that need it
  *   MPIDI_UCX_flush_target   one target
@@ -20,7 +20,7 @@
 
 #include "ucx_impl.h"
 
-/* Guarded by the VCI: whichever thread drives it runs the callbacks. */
+/* Guarded by the VCI: the thread that drives it runs the callbacks. */
 typedef struct MPIDI_UCX_flush_wait {
     int pending;                /* endpoints whose flush has not ended */
     ucs_status_t status;        /* the last error, or UCS_OK */
@@ -51,8 +51,8 @@ MPL_STATIC_INLINE_PREFIX void MPIDI_UCX_flush_begin(MPIDI_UCX_flush_wait_t * wai
         wait->pending++;
 }
 
-/* Callbacks refer to `wait`, so an error of progress, which is of something else, is returned only
- * when the last of them has run. */
+/* Callbacks refer to `wait`, so an error of progress, which has another cause, is returned only after
+ * the last of them has run. */
 MPL_STATIC_INLINE_PREFIX ucs_status_t MPIDI_UCX_flush_end(MPIDI_UCX_flush_wait_t * wait, int vni)
 {
     while (wait->pending > 0) {
@@ -81,8 +81,8 @@ MPL_STATIC_INLINE_PREFIX ucs_status_t MPIDI_UCX_flush_win(MPIR_Win * win, int vn
     return MPIDI_UCX_flush_end(&wait, vni);
 }
 
-/* Not with threads: another one may have issued something since our flush began, and relies on the
- * mark. */
+/* Does nothing with several threads: another one may have issued an operation since our flush began,
+ * and relies on the mark. */
 MPL_STATIC_INLINE_PREFIX void MPIDI_UCX_set_flushed(MPIR_Win * win, int rank)
 {
     if (!MPIR_ThreadInfo.isThreaded)
