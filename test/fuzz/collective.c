@@ -112,7 +112,7 @@ static void expect(const call_t * x, int at, uint32_t want)
              "%#x, not %#x", x->kind, x->way, x->root, x->count, at, x->out[at], want);
 }
 
-/* Element i of what comes from member m; everything that arrives in n parts. */
+/* Element i of the part of member m; everything arrives in n parts. */
 static void check_parts(const call_t * x)
 {
     int at_root = x->c->me == x->root;
@@ -155,7 +155,7 @@ static void forget(call_t * x)
         free(x->counts[k]);
 }
 
-/* Both groups of an intercommunicator: each gets what the other one brings. */
+/* Both groups of an intercommunicator: each gets the contribution of the other. */
 static void across(fz_lane_t * l, fz_comm_t * c)
 {
     int count = 1 + fz_draw(l, 100), first = c->me < c->second;

@@ -2,8 +2,8 @@
  * See COPYRIGHT in top-level directory */
 
 /* Message buffers: a random datatype (bytes, contiguous, vector, indexed) that holds a given number
- * of bytes, memory of its own with guards and gaps that must stay as they are, and contents that a
- * key gives, so that a message in the wrong place is seen. */
+ * of bytes, its own memory with guards and gaps that must not change, and contents derived from a
+ * key, so that a misplaced message shows. */
 #include "fuzz.h"
 
 #define GUARD 64
@@ -185,8 +185,8 @@ void fz_buf_check(const fz_lane_t * l, const fz_buf_t * b, size_t bytes, uint64_
     free(want);
 }
 
-/* To see later whether the library still wrote after the completion: from the end, because the last
- * bytes come last. */
+/* Detects whether the library still wrote after the completion: from the end, because the last bytes
+ * arrive last. */
 uint64_t fz_buf_sum(const fz_buf_t * b)
 {
     size_t n = b->span + 2 * GUARD;

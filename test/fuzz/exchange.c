@@ -2,7 +2,7 @@
  * See COPYRIGHT in top-level directory */
 
 /* The main scene: up to 16 messages between the members of a communicator, each sent and received
- * in a way of its own. All members draw the list of messages; a receiver checks source, tag, size,
+ * in its own way. All members draw the list of messages; a receiver checks source, tag, size,
  * contents and order of what it gets.
  *
  * Wildcards: receives that may match the same messages form a class, and all receives of a process

@@ -2,8 +2,8 @@
  * See COPYRIGHT in top-level directory */
 
 /* A fuzzer for threaded MPI.  A seed gives a program: threads ("lanes"; lane i of every process
- * draws the same random numbers, so all sides know who sends what), and for each lane a list of
- * scenes, of which each checks its own data and cannot deadlock.  A failure prints the seed and the
+ * draws the same random numbers, so all sides know which lane sends what), and for each lane a list
+ * of scenes, each of which checks its own data and cannot deadlock.  A failure prints the seed and the
  * options that repeat it.
  *
  * Why no scene can deadlock: within a scene a call blocks only on what the other members of the
@@ -65,9 +65,9 @@ typedef struct {
     int has_before;
 } fz_lane_t;
 
-/* What the unpatched MPICH 4.0.2 cannot do: left out when asked to (-x). */
+/* What the unpatched MPICH 4.0.2 cannot do: -x leaves it out. */
 typedef struct {
-    int freed_self;             /* MPI_Request_free of a send to oneself that nobody has received */
+    int freed_self;             /* MPI_Request_free of a send to itself that no lane has received */
     int persistent_coll_any;    /* any and some with persistent collectives */
     int partitioned_all;        /* all and some with partitioned requests */
 } fz_without_t;

@@ -17,7 +17,7 @@ static pthread_mutex_t done_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t done_cond = PTHREAD_COND_INITIALIZER;
 static int lanes_done;
 
-/* Changes the order in which lanes and processes come along. */
+/* Changes the order in which lanes and processes arrive. */
 void fz_pause(fz_lane_t * l)
 {
     int r = fz_own_draw(l, 64);

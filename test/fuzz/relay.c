@@ -3,8 +3,8 @@
 
 /* Two threads of a process that depend on each other through the peer: one is in a call that ends
  * only when the peer has done its part, and the peer does it only after an answer of the other
- * thread, which waits for the peer's question meanwhile. A thread that keeps a wake, a lock or the
- * progress of others to itself while it waits hangs here.
+ * thread, which waits for the peer's question meanwhile. A thread that delays a wake, a lock or the
+ * progress of others while it waits hangs here.
  *
  * Members 2k and 2k+1 make a pair; one without a partner takes part in what all do. */
 #include "fuzz.h"
@@ -171,7 +171,7 @@ void fz_relay(fz_lane_t * l)
             first_member(&x);
         else
             second_member(&x);
-        /* the next turn's lock must not come before this turn's has been had */
+        /* the next turn must not lock before this turn has had the lock */
         if (x.kind == LOCK)
             MPI_Barrier(l->ctl);
     }

@@ -3,8 +3,7 @@
 
 /* One-sided operations on a window of the lane: one epoch a scene (lock, lock_all, fence, post and
  * start), in which every member puts into its own slot at one target, gets what never changes, and
- * adds to counters that others add to at the same time. Afterwards each target knows what it must
- * find.
+ * adds to counters that others add to at the same time. Afterwards each target checks what it finds.
  *
  * Window, in words: counters, constants, then a slot for each origin, a part for each operation. */
 #include "fuzz.h"

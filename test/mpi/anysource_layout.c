@@ -3,9 +3,9 @@
 
 /* When a receive is complete, all of its data must be there.  The receives name no source and have
  * a type of so many small blocks that the library receives into a buffer of its own and unpacks it.
- * One thread waits for the message, another polls for something else and so carries the unpacking
- * out: the waiting thread, which takes no lock, must not see the request complete before that is
- * done.  The last elements are looked at first.  Fails if the library completes the user's request
+ * One thread waits for the message, another polls for something else and so unpacks it: the waiting
+ * thread, which takes no lock, must not see the request complete before that is done.  The test
+ * checks the last elements first.  Fails if the library completes the user's request
  * and only then unpacks. */
 #include "mt.h"
 

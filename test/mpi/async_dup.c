@@ -3,8 +3,8 @@
 
 /* Many threads duplicate communicators, blocking and not, each from its own parent, while the
  * library's own progress thread (MPIR_CVAR_ASYNC_PROGRESS=1) completes the nonblocking ones: every
- * new communicator is one of its own, and all context ids come back.  Rare: an MPI_Comm_idup that
- * takes or gives back a context id without the mutex meets an MPI_Comm_dup that holds it. */
+ * new communicator is distinct, and all context ids are returned.  Rare: an MPI_Comm_idup that
+ * takes or returns a context id without the mutex races with an MPI_Comm_dup that holds it. */
 #include "mt.h"
 
 static MPI_Comm parent[MT_MAX_THREADS];

@@ -68,8 +68,8 @@ static void receiver(mt_thread_t * t, char *buf)
     }
 }
 
-/* The puts make the library look for completions of other kinds, so that several messages are in
- * its hands at once when the cancel comes. */
+/* The puts make the library poll for other completions, so that it handles several messages when the
+ * cancel arrives. */
 static void accumulate(int n)
 {
     for (int k = 0; k < n; k++)

@@ -93,7 +93,7 @@ static void *probe(void *arg)
     return NULL;
 }
 
-/* First message one integer, second two: the count tells which one the probe saw. */
+/* First message one integer, second two: the count shows which one the probe saw. */
 static void *order(void *arg)
 {
     mt_thread_t *t = arg;

@@ -1,8 +1,8 @@
 /* Copyright (C) by the MPICH-TSM developers
  * See COPYRIGHT in top-level directory */
 
-/* MPI_Finalize with work queued: sends whose requests were freed and never waited for, by
- * threads that are gone.  The receiver must get all of them. */
+/* MPI_Finalize with pending sends whose requests were freed and never waited for, by threads that
+ * have ended.  The receiver must get all of them. */
 #include "mt.h"
 
 static char *out[MT_MAX_THREADS];

@@ -57,7 +57,7 @@ static void reduce_freed_op(int id, long i)
     MT_CHECK(out == mt.size * (int) i + mt.size * (mt.size - 1) / 2, "reduced to %d", out);
 }
 
-/* The buffer may be touched again only when the receiver says that it has the message. */
+/* The buffer may be used again only after the receiver's acknowledgement. */
 static void freed_request(int id, long i)
 {
     int out[N], in[N], ack = 0;

@@ -1,11 +1,11 @@
 /* Copyright (C) by the MPICH-TSM developers
  * See COPYRIGHT in top-level directory */
 
-/* MPI_Isend returns though the peer takes nothing.  The threads of process 0 start more sends to
+/* MPI_Isend returns though the peer receives nothing.  The threads of process 0 start more sends to
  * process 1 than the network holds; process 1 stays outside MPI until all of them have returned.
  * So the test never ends if a send waits for room.  With 3 processes it is process 2 that releases
  * process 1, when it has received a message that process 0 sent last: so a stalled peer must not
- * hold up messages to another one either.  Afterwards every message must arrive once, unharmed and
+ * delay messages to another one either.  Afterwards every message must arrive once, unharmed and
  * in order: short, long, noncontiguous and synchronous ones, with requests that are waited for or
  * freed at once.  -t 1 runs with MPI_THREAD_SINGLE. */
 #include "mt.h"
@@ -190,7 +190,7 @@ int main(int argc, char **argv)
         (mt.rank ? receiver : sender) (&self);
     else if (mt.rank < 2)
         mt_run(mt.threads, mt.rank ? receiver : sender);
-    /* With room for all of it the test would show nothing. */
+    /* If the network had room for all of it, the test would show nothing. */
     if (mt.rank == 0 && getenv("FI_OFI_RXM_TX_SIZE") && is_ofi())
         MT_CHECK(atomic_load(&held_back) > 0, "the network had room for all sends: raise -n");
     for (int i = 0; i < mt.threads; i++)

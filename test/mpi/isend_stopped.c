@@ -1,7 +1,7 @@
 /* Copyright (C) by the MPICH-TSM developers
  * See COPYRIGHT in top-level directory */
 
-/* MPI_Isend returns although the peer takes nothing in. Threads of process 0 start many sends,
+/* MPI_Isend returns although the peer receives nothing. Threads of process 0 start many sends,
  * short and long, of far more bytes than the network buffers; process 1 is outside MPI until all
  * of these calls have returned, and only then receives. The test never ends if MPI_Isend waits
  * for room. */

@@ -1,7 +1,7 @@
 /* Copyright (C) by the MPICH-TSM developers
  * See COPYRIGHT in top-level directory */
 
-/* Which message goes to which receive, against a plain model of MPI's rules: random tags, exact and
+/* Compares which message each receive gets with a simple model of MPI's rules: random tags, exact and
  * wildcard receives mixed, receives posted before and after the messages arrive, the rest cancelled
  * or received in the order of arrival. Every thread has its own communicator, so the library's
  * queues hold the receives of all at a time. */

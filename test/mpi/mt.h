@@ -1,8 +1,8 @@
 /* Copyright (C) by the MPICH-TSM developers
  * See COPYRIGHT in top-level directory */
 
-/* What our MPI tests share: start and end, threads, checks, seeded random numbers.  A test says
- * " No Errors" and exits 0, or names what went wrong and aborts. */
+/* What our MPI tests share: start and end, threads, checks, seeded random numbers.  A test
+ * prints " No Errors" and exits 0, or prints what went wrong and aborts. */
 #ifndef MT_H_INCLUDED
 #define MT_H_INCLUDED
 
@@ -155,8 +155,8 @@ static inline int mt_finish(void)
     return 0;
 }
 
-/* Process 1 leaves MPI, as if it computed, until process 0 calls it back: whatever process 0 does
- * meanwhile, it does alone.  First process 0 has come so far that it needs no help in starting. */
+/* Process 1 leaves MPI, as if it computed, until process 0 calls it back, so process 0 gets no help
+ * meanwhile.  Before that, process 0 gets so far that it needs no help in starting. */
 static atomic_int mt_called_back;
 
 static inline void mt_call_back_handler(int sig)

@@ -2,8 +2,8 @@
  * See COPYRIGHT in top-level directory */
 
 /* Non-overtaking: messages of one thread on one communicator and tag are received in the order
- * sent, whatever mix of send calls and sizes (eager and rendezvous) they took, by named and by
- * wildcard receives, while the other threads keep the library busy.
+ * sent, for any mix of send calls and sizes (eager and rendezvous), by named and by wildcard
+ * receives, while the other threads keep the library busy.
  *   own tags: thread i to thread i, both directions at a time, receives posted ahead
  *   one tag:  all threads to one receiving thread, order checked for each sending thread */
 #include "mt.h"

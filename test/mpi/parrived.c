@@ -3,8 +3,7 @@
 
 /* MPI_Parrived of an inactive request gives flag = true (MPI 4.0, section 4.2.2): before the first
  * MPI_Start and after each completed round.  In an active round a partition that the peer has not
- * marked ready has not arrived, and each has arrived once it is seen to.  Threads ask at the same
- * time. */
+ * marked ready has not arrived, and each arrives in the end.  Threads ask at the same time. */
 #include "mt.h"
 
 #define PARTITIONS 4

@@ -1,7 +1,7 @@
 /* Copyright (C) by the MPICH-TSM developers
  * See COPYRIGHT in top-level directory */
 
-/* MPIR_CVAR_PROGRESS_TIMEOUT: a process in which calls wait for so long prints the waiting threads,
+/* MPIR_CVAR_PROGRESS_TIMEOUT: a process in which calls wait that long prints the waiting threads,
  * their calls and the state of each VCI to stderr, once, and goes on.  A process in which no call
  * waits prints nothing.  Process 0 waits in all its threads but one, which reads what is printed and
  * then asks process 1, outside MPI until then, for the messages; so no time is assumed. */

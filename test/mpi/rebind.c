@@ -1,12 +1,12 @@
 /* Copyright (C) by the MPICH-TSM developers
  * See COPYRIGHT in top-level directory */
 
-/* Two threads on one processor must offer it to each other soon, whenever they were bound to it:
+/* Two threads on one processor must yield it to each other soon, whenever they were bound to it:
  * process 0 binds itself before MPI_Init, process 1 after, and in each two threads send a token to
- * and fro.  A library that counts processors once and for all believes that process 1 has more, and
- * spins there to the end of its patience in every wait.  What is compared is the processor time of
- * the threads for the same work, which the machine's load does not change: that of process 1 may be
- * ten times that of process 0, and is a hundred times as long if it spins. */
+ * and fro.  A library that counts processors only once finds more in process 1, and spins there for
+ * its full time in every wait.  The test compares the processor time of the threads for the same
+ * work, which the machine's load does not change: that of process 1 may be ten times that of process
+ * 0, and is a hundred times as long if it spins. */
 #define _GNU_SOURCE
 #include "mt.h"
 #include <sched.h>

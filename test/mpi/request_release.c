@@ -1,9 +1,9 @@
 /* Copyright (C) by the MPICH-TSM developers
  * See COPYRIGHT in top-level directory */
 
-/* The last two references to a request dropped by two threads, its user (MPI_Request_free) and
- * whoever makes progress (MPICH #6637); and a completed request tested while all other threads
- * sit in the library (see test_done for #6629).  A double release shows as lost or wrong messages
+/* Two threads drop the last two references to a request: its user (MPI_Request_free) and the thread
+ * that makes progress (MPICH #6637).  A thread tests a completed request while all other threads
+ * are in the library (see test_done for #6629).  A double release shows as lost or wrong messages
  * or a crash of later requests, which reuse the memory. */
 #include "mt.h"
 
@@ -34,7 +34,7 @@ static void freed(int id, long i)
             free(b);
         }
     }
-    /* the peer has everything when it says so */
+    /* the peer acknowledges when it has everything */
     MPI_Sendrecv_replace(&done, 1, MPI_INT, mt.peer, id, mt.peer, id, MPI_COMM_WORLD,
                          MPI_STATUS_IGNORE);
 }

@@ -2,9 +2,9 @@
  * See COPYRIGHT in top-level directory */
 
 /* After a flush the data is at the target, whatever other threads issue meanwhile.  Half of the
- * threads of process 0 put, flush and send a message, upon which process 1 looks into its memory;
- * the other half puts without end into the same windows or into other ones, with and without gaps.
- * Every thread must come forward: the test never ends if flushes starve, or if the others do. */
+ * threads of process 0 put, flush and send a message; then process 1 checks its memory.  The other
+ * half puts without end into the same windows or into other ones, with and without gaps.  Every
+ * thread must advance: the test never ends if flushes starve, or if the others do. */
 #include "mt.h"
 
 #define WINDOWS 2

@@ -1,9 +1,9 @@
 /* Copyright (C) by the MPICH-TSM developers
  * See COPYRIGHT in top-level directory */
 
-/* Every thread locks a window of its own, alone and with all targets, and counts in the memory of
- * both processes. With several VCIs the windows are on different ones, and so must be the replies
- * to the locks (MPICH #5971). */
+/* Every thread locks its own window, for one target and for all, and counts in the memory of both
+ * processes. With several VCIs the windows are on different ones, and so must be the replies to the
+ * locks (MPICH #5971). */
 #include "mt.h"
 
 static MPI_Comm comm[MT_MAX_THREADS];

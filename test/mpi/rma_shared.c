@@ -2,8 +2,8 @@
  * See COPYRIGHT in top-level directory */
 
 /* The threads of a process share one window, each with a part of its own, and flush at the same
- * time: what a thread has put must be at the target when its flush returns, whatever the flushes
- * of the others make the library believe is done. */
+ * time: what a thread has put must be at the target when its flush returns, even if the flushes of
+ * the others mark it as done. */
 #include "mt.h"
 
 #define ITEMS 2048

@@ -1,9 +1,9 @@
 /* Copyright (C) by the MPICH-TSM developers
  * See COPYRIGHT in top-level directory */
 
-/* One process alone, whose threads send to each other, on MPI_COMM_SELF and on MPI_COMM_WORLD:
- * the one waits, so the other must get in. Does not end, or takes minutes, with MPICH 4.0.2 and
- * per-vci, where a waiting thread hardly ever lets another have the lock. */
+/* One process alone, whose threads send to each other, on MPI_COMM_SELF and on MPI_COMM_WORLD: one
+ * thread waits, so the other must get the lock. Does not end, or takes minutes, with MPICH 4.0.2 and
+ * per-vci, where a waiting thread hardly ever releases the lock. */
 #include "mt.h"
 
 static MPI_Comm comm[2];

@@ -3,7 +3,7 @@
 
 /* MPI_Session_init and MPI_Session_finalize in place of MPI_Init and MPI_Finalize: threads exchange
  * messages on a communicator that was made from the session; the requests of the last ones are
- * freed, so the end of the session has to see them through.  One session only: a second one after
+ * freed, so the end of the session has to complete them.  One session only: a second one after
  * the end of the first crashes in MPICH 4.0.2 (MPII_Coll_init reads CVARs that were freed). */
 #include "mt.h"
 

@@ -3,9 +3,9 @@
 
 /* MPI sessions one after another, then MPI_Init, MPI_Finalize, and a session again.  Threads
  * exchange messages in each.  The last message of a session is large and its request is freed: it
- * has to arrive although the sender is out of MPI then, waiting for a signal of the receiver.
+ * has to arrive although the sender is outside MPI then, waiting for a signal of the receiver.
  * The process of rank 1 keeps a session of its own open from the second to the last: processes
- * need not agree on when they have none open. */
+ * need not have none open at the same time. */
 #include "mt.h"
 #include <signal.h>
 #include <sys/types.h>

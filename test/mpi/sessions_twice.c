@@ -1,8 +1,8 @@
 /* Copyright (C) by the MPICH-TSM developers
  * See COPYRIGHT in top-level directory */
 
-/* Sessions one after the other: when the last has ended, the library is down, and the next one
- * starts it again. Threads exchange messages in each. Crashes in MPICH 4.0.2, which reads control
+/* Sessions one after the other: when the last has ended, the library is finalized, and the next one
+ * initializes it again. Threads exchange messages in each. Crashes in MPICH 4.0.2, which reads control
  * variables that the end of the first session has freed. */
 #include "mt.h"
 

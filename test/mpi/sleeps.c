@@ -3,13 +3,13 @@
 
 /* Threads that have a processor each do not sleep at once when they wait inside MPI. Two threads
  * of process 0 send a token to and fro; process 1 is outside MPI, and so is the main thread of
- * process 0. Each round begins with a stall, one thread being away for a while, so that the other
- * has good reason to sleep. After it, there must be stretches of many trips in which neither
- * thread gives up its processor of its own accord (getrusage counts such switches). On a loaded
- * machine threads lose their processors, waits take long, and some sleeps are right; so the test
- * asks for a few stretches without any sleep among many, which takes both threads to be running
- * at the same time for some microseconds, nothing more. A library that thinks that threads
- * outnumber processors, or never forgets a stall, has none.
+ * process 0. Each round begins with a stall: one thread is away for a while, so that the other has
+ * good reason to sleep. After it, there must be stretches of many trips in which neither thread
+ * gives up its processor voluntarily (getrusage counts such switches). On a loaded machine threads
+ * lose their processors, waits take long, and some sleeps are right; so the test asks only for a few
+ * stretches without any sleep among many, which need both threads to run at the same time for some
+ * microseconds. A library that finds more threads than processors, or never forgets a stall, has
+ * none.
  *
  * MT_BIND=before  the first thread is bound to a processor before MPI_Init, and the two threads to
  *                 one each, as OpenMP does: two processors, not one
@@ -103,7 +103,7 @@ static void check(long round)
              clean_stretches(), n, TRIPS);
 }
 
-/* The stall is long enough for any patience to end. */
+/* The stall is longer than any wait spins. */
 static void *worker(void *arg)
 {
     mt_thread_t *t = arg;

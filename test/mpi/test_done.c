@@ -1,11 +1,10 @@
 /* Copyright (C) by the MPICH-TSM developers
  * See COPYRIGHT in top-level directory */
 
-/* A test call that can answer makes no progress (MPICH #6629), so that it costs nothing and keeps
- * nobody from a VCI.  Rank 0 tests requests that it knows to be complete; a synchronous send of
+/* A test call that can return true makes no progress (MPICH #6629), so that it costs nothing and keeps
+ * no thread from a VCI.  Rank 0 tests requests that it knows to be complete; a synchronous send of
  * rank 1, to a receive that rank 0 has posted, must not complete meanwhile, as only progress of
- * rank 0 can make it.  What was done until when, the two tell each other in memory that they
- * share, without MPI. */
+ * rank 0 can complete it.  The ranks exchange their steps through shared memory, without MPI. */
 #include "mt.h"
 
 #include <fcntl.h>
@@ -101,7 +100,7 @@ static void tester(int kind, int round)
     free(in);
 }
 
-/* 1 if the request completes within so many looks. */
+/* 1 if the request completes within this many looks. */
 static int look(MPI_Request * r)
 {
     int flag = 0;

@@ -1,9 +1,9 @@
 /* Copyright (C) by the MPICH-TSM developers
  * See COPYRIGHT in top-level directory */
 
-/* MPI_Test, Testall, Testany, Testsome, Waitany, Waitsome and Request_get_status: a request
- * whose message is there is reported within a bounded number of calls, however busy the library
- * is; null and inactive requests are complete at once.  Calls are counted, never timed. */
+/* MPI_Test, Testall, Testany, Testsome, Waitany, Waitsome and Request_get_status: they report a
+ * request whose message has arrived within a bounded number of calls, however busy the library is;
+ * null and inactive requests are complete at once.  The test counts calls and never times them. */
 #include "mt.h"
 
 #define N 5
@@ -41,7 +41,7 @@ static int one_call(int kind, MPI_Request * r)
         MPI_Request_get_status(r[n], &flag, MPI_STATUS_IGNORE);
         if (!flag)
             return 0;
-        /* known to be complete: the next call must say so, without another poll */
+        /* known to be complete: the next call must report it, without another poll */
         MPI_Test(&r[n], &flag, MPI_STATUS_IGNORE);
         MT_CHECK(flag, "MPI_Test denies what MPI_Request_get_status reported");
         return 1;

@@ -1,10 +1,10 @@
 /* Copyright (C) by the MPICH-TSM developers
  * See COPYRIGHT in top-level directory */
 
-/* MPI_Test does not block, whatever other threads do inside MPI. One thread of process 0
- * completes a nonblocking reduction with an operation of the user's, and that operation takes
- * long: until each of the other threads has come back from a number of test calls. The test never
- * ends if MPI_Test waits for a mutex that is held while a collective's schedule goes on. */
+/* MPI_Test does not block, whatever other threads do inside MPI. One thread of process 0 completes a
+ * nonblocking reduction with a user's operation, which lasts until each of the other threads has
+ * returned from a number of test calls. The test never ends if MPI_Test waits for a mutex that is
+ * held while a collective's schedule goes on. */
 #include "mt.h"
 
 #define TESTS 20
@@ -13,7 +13,7 @@
 static MPI_Comm comm;
 static atomic_int rounds_done;
 static atomic_long tests[MT_MAX_THREADS];
-static __thread int my_id;      /* whoever makes progress may be the one to run the operation */
+static __thread int my_id;      /* any thread that makes progress may run the operation */
 
 static void wait_for_tests(void)
 {
@@ -36,7 +36,7 @@ static void slow_sum(void *in, void *inout, int *len, MPI_Datatype * type)
         wait_for_tests();
 }
 
-/* The root's operations are carried out while the schedule progresses. */
+/* The root runs its operations while the schedule progresses. */
 static void reduce(void)
 {
     MPI_Op op;
@@ -60,8 +60,8 @@ static void reduce(void)
     atomic_store(&rounds_done, 1);
 }
 
-/* Counts the calls that have come back.  Those begun before the operation count as well: what
- * matters is that they come back. */
+/* Counts the calls that have returned.  Those begun before the operation count as well: what matters
+ * is that they return. */
 static void test(int id)
 {
     int flag = 0, in;

@@ -1,10 +1,10 @@
 /* Copyright (C) by the MPICH-TSM developers
  * See COPYRIGHT in top-level directory */
 
-/* Messages that come before their receives. With more threads than processors, a thread that takes
+/* Messages that arrive before their receives. With more threads than processors, a thread that takes
  * them in while it waits for something else must let the threads run that will post the receives;
- * else a sender that nothing holds back fills the memory. Here one thread takes in all of them, and
- * the test counts how often the library yields meanwhile. Then they are received, in order. Messages
+ * else an unlimited sender fills the memory. Here one thread takes in all of them, and the test
+ * counts how often the library yields meanwhile. Then they are received, in order. Messages
  * that the thread takes in for itself and then receives are no reason to yield. Run it with
  * MPIR_CVAR_CH4_OVERSUBSCRIBED=1: the other threads are outside MPI and want no processor. */
 #define _GNU_SOURCE             /* processor sets */
@@ -15,7 +15,7 @@
 
 #define EARLY 1
 #define LAST 2
-#define FEW 3                   /* fewer than the library takes in before it offers its processor */
+#define FEW 3                   /* fewer than the library takes in before it yields */
 #define MESSAGES_PER_YIELD 50   /* at most; a library that yields only when nothing comes, or not at
                                  * all, is far above */
 
@@ -53,7 +53,7 @@ static void receive_all(void)
     }
 }
 
-/* A few messages to oneself at a time, all there before the library looks for them. */
+/* A few messages to this process at a time, all there before the library looks for them. */
 static void stream_to_self(void)
 {
     long rounds = mt.iters / 4, before = yields, got;

@@ -1,9 +1,9 @@
 /* Copyright (C) by the MPICH-TSM developers
  * See COPYRIGHT in top-level directory */
 
-/* A blocking call returns though other threads call MPI_Test in a loop. What those wait for comes
- * only after the blocking call has returned, so the test never ends if calls that begin keep a
- * thread that waits inside MPI from the lock. */
+/* A blocking call returns though other threads call MPI_Test in a loop. Their requests complete only
+ * after the blocking call has returned, so the test never ends if new calls keep a thread that waits
+ * inside MPI from the lock. */
 #include "mt.h"
 
 #define GO 1

@@ -2,9 +2,9 @@
  * See COPYRIGHT in top-level directory */
 
 /* A token goes from thread to thread and from process to process, while all other threads wait for
- * it, each in another kind of waiting call. When a wake-up is lost, or nobody is left who makes
- * progress, the token stops. Threads end at different times, so that those who make progress for
- * others must be followed by others again and again. */
+ * it, each in another kind of waiting call. The token stops if a wake-up is lost, or if no thread
+ * that makes progress is left. Threads end at different times, so that one server follows another
+ * again and again. */
 #include "mt.h"
 
 #define TOKEN 0

@@ -4,9 +4,8 @@
 /* A thread inside MPI_Buffer_detach completes the receive of another thread and must wake it.
  * Process 0 sends a large message with MPI_Bsend and detaches the buffer, which waits until
  * process 1 has received. Process 1 receives only after an answer of a second thread of process
- * 0, which sleeps meanwhile in a receive of its own. A wake that is kept until the detaching
- * thread holds no mutex of the library (it holds the one of buffered sends all the time) never
- * goes out: no end. */
+ * 0, which sleeps meanwhile in its own receive. The test never ends if a wake is delayed until
+ * the detaching thread holds no mutex of the library, as it always holds that of buffered sends. */
 #include "mt.h"
 
 #define LARGE 0
@@ -16,8 +15,8 @@
 static pthread_barrier_t round_starts;
 static int bytes;
 
-/* Sometimes the detaching thread is first to wait and makes progress for all, sometimes it is not;
- * only the turn of events depends on these delays. */
+/* Sometimes the detaching thread waits first and makes progress for all, sometimes not; only the order
+ * of events depends on these delays. */
 static void detach(long round)
 {
     char *data = mt_alloc((size_t) bytes), *space = mt_alloc((size_t) bytes + MPI_BSEND_OVERHEAD);

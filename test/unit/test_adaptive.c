@@ -3,8 +3,8 @@
  *     See COPYRIGHT in top-level directory
  */
 
-/* The adaptive lock. Which of its two policies is at work depends on the load, so nothing here
- * relies on one of them but where the test makes sure. */
+/* The adaptive lock. The load decides which of its two policies is in force, so a test relies on one
+ * of them only where it sets the load. */
 
 #include "unit_lock.h"
 
@@ -71,7 +71,7 @@ static uint32_t word_state(void)
     return tsm_load(&lock.word, TSM_ACQUIRE) & TSM_ADAPTIVE_STATE;
 }
 
-/* Nobody is left anywhere. */
+/* No thread is left at the lock. */
 static int check_free(void **state)
 {
     (void) state;
@@ -130,7 +130,7 @@ static void test_queue_is_fifo(void **state)
     }
 }
 
-/* Once the heir has claimed the lock, nobody overtakes it, and a sleeping heir is woken. */
+/* Once the heir has claimed the lock, no thread overtakes it, and a sleeping heir is woken. */
 static void test_claim(void **state)
 {
     (void) state;
@@ -152,8 +152,8 @@ static void test_claim(void **state)
     }
 }
 
-/* A releaser that stops between its fetch-and-add and the bell: nobody gets the lock, tries fail,
- * and all goes on when it rings. */
+/* A releaser stops between its fetch-and-add and the bell: no thread gets the lock, tries fail, and all
+ * continue when it rings. */
 static void test_stopped_before_bell(void **state)
 {
     unit_line_t line = { .lock = &ops };
@@ -282,8 +282,8 @@ static void test_bypass_is_bounded(void **state)
     tsm_load_override(-1);
 }
 
-/* With room for all, nobody overtakes those in the queue: others that try again and again get the
- * lock when the last of the queue has had it, and not before. */
+/* With room for all, no thread overtakes the queue: threads that try again and again get the lock after
+ * the last of the queue, and not before. */
 typedef struct hogging {
     TSM_ATOMIC(int) stop;
     TSM_ATOMIC(int) line_left;
@@ -347,8 +347,8 @@ static void test_nobody_overtakes_the_queue(void **state)
     tsm_load_override(-1);
 }
 
-/* A lock that nobody uses goes to a waiter without anybody's help: each thread holds it for long,
- * so that the others are all in the queue, and never comes back at once. */
+/* An idle lock goes to a waiter without the help of other threads: each thread holds the lock for long,
+ * so that the others are all in the queue, and never returns at once. */
 typedef struct slow {
     long rounds;
     long taken;

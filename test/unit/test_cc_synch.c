@@ -3,7 +3,7 @@
  *     See COPYRIGHT in top-level directory
  */
 
-/* CC-Synch: operations handed over exclude each other, none is lost or doubled, nodes wander. */
+/* CC-Synch: operations exclude each other, none is lost or doubled, nodes pass between threads. */
 
 #include "unit.h"
 #include "unit_aborts.h"
@@ -40,7 +40,7 @@ static void job_op(void *arg)
         shared->broken++;
     shared->first++;
     if (shared->first % 64 == 0)
-        sched_yield();          /* lose the processor in here, too */
+        sched_yield();          /* yield in here, too */
     shared->second++;
     job->answer = shared->first;
 }
@@ -162,7 +162,7 @@ static void check_order(int executed)
         assert_int_equal(staged.order[i], i);
 }
 
-/* The combiner does exactly what its bound allows, and passes the duty to the next in line. */
+/* The combiner executes exactly its bound, and makes the next thread in line the combiner. */
 static void test_combining_stops(void **state)
 {
     (void) state;
@@ -185,7 +185,7 @@ static void test_combining_stops(void **state)
     }
 }
 
-/* A thread is held between swap and link: the combiner leaves, and the held one has the duty. */
+/* A thread is held between swap and link: the combiner leaves, and that thread combines next. */
 static void test_held_before_link(void **state)
 {
     (void) state;

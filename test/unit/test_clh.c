@@ -3,8 +3,7 @@
  *     See COPYRIGHT in top-level directory
  */
 
-/* The CLH lock, with tickets that announce and with tickets that do not unless somebody waits
- * long. */
+/* The CLH lock, with tickets that announce and with tickets that do so only after a long wait. */
 
 #include "unit_lock.h"
 
@@ -187,7 +186,7 @@ static void test_many_locks(void **state)
     end(z);
 }
 
-/* Each thread brings a context of its own to a lock that the last of them frees. */
+/* Each thread uses its own context with a lock that the last of them frees. */
 static __thread tsm_clh_context_t own_context;
 
 static void own_init(void *arg)
@@ -250,8 +249,8 @@ static uint64_t swap_only(tsm_clh_context_t *context)
     return tsm_swap(&lock.tail, context->ticket, TSM_RELAXED);
 }
 
-/* A thread that stops right after its swap: others queue behind it, tries fail, the holder's
- * release does not wait for it, and the holder may come again. All goes on when it does. */
+/* A thread stops right after its swap: others queue behind it, tries fail, the holder's release does
+ * not wait for it, and the holder may queue again. All continue when it does. */
 static void test_stopped_after_swap(void **state)
 {
     tsm_clh_context_t *holder = begin(0), *stopped = begin(1), *other = begin(2);
@@ -280,8 +279,8 @@ static void test_stopped_after_swap(void **state)
     end(other);
 }
 
-/* A thread that stops in try between its look and its compare-and-swap, while others go through:
- * the tail that it saw does not come again, be the lock held or free. */
+/* A thread stops in try between its load and its compare-and-swap, while others use the lock: the
+ * tail that it saw does not repeat, whether the lock is held or free. */
 static void test_stopped_in_try(void **state)
 {
     tsm_clh_context_t *x = begin(0), *late = begin(1);

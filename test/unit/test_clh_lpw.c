@@ -201,7 +201,7 @@ static void add_low(unit_line_t *line, int id)
     unit_wait_until(tsm_load(&lock.low.tail, TSM_ACQUIRE) != before);
 }
 
-/* Wait until so many stand at the filter, the holder included. */
+/* Wait until this many threads are at the filter, the holder included. */
 static void wait_for_filter(uint32_t threads)
 {
     unit_wait_until(tsm_load(&lock.filter.next, TSM_ACQUIRE) -
@@ -240,7 +240,7 @@ static void check_fifo(const unit_line_t *line)
         assert_int_equal(line->order[i], i);
 }
 
-/* Held by high; low threads came first, but high ones that wait go before them. */
+/* Held by high: low threads arrived first, but waiting high ones go before them. */
 static void test_high_goes_first(void **state)
 {
     void *holder = begin(0);
@@ -288,7 +288,7 @@ static void test_run_is_bounded(void **state)
     end(holder);
 }
 
-/* Held by low; a high thread waits for that one, and not for the low ones behind it. */
+/* Held by low: a high thread waits for the holder, and not for the low threads behind it. */
 static void test_low_holder_delays_high_once(void **state)
 {
     void *holder = begin(0);
@@ -313,8 +313,8 @@ static void test_low_holder_delays_high_once(void **state)
     end(holder);
 }
 
-/* Low is served when no high thread waits: after any number of uses of the same high nodes, which
- * is where a `next` left over would keep the filter. */
+/* Low is served when no high thread waits, after any number of uses of the same high nodes: a stale
+ * `next` would keep the filter. */
 static void test_low_served_after_high(void **state)
 {
     void *a = begin(0), *b = begin(1);
@@ -339,7 +339,7 @@ static void test_low_served_after_high(void **state)
     end(b);
 }
 
-/* Low threads that never stop do not keep a high one out, nor the other way once high ones stop. */
+/* Low threads that never stop do not keep a high one out; low ones get in once high ones stop. */
 typedef struct storm {
     TSM_ATOMIC(int) highs;
     long rounds;
@@ -379,7 +379,7 @@ static void test_nobody_starves(void **state)
     assert_true(storm.served >= 2 * storm.rounds + 8);
 }
 
-/* A high thread that stops between its queue and the filter holds up high ones only. */
+/* A high thread that stops between its queue and the filter delays high ones only. */
 static void test_stopped_before_filter(void **state)
 {
     tsm_clh_context_t *stopped = begin(0), *other = begin(1);
@@ -405,8 +405,8 @@ static void test_stopped_before_filter(void **state)
     end(other);
 }
 
-/* A high releaser that stops after it gave the filter back: a low thread gets in, a high one that
- * comes meanwhile has to ask the filter again. */
+/* A high releaser stops after it has released the filter: a low thread gets in, and a high one that
+ * arrives meanwhile has to take the filter again. */
 static void test_stopped_in_release(void **state)
 {
     tsm_clh_context_t *stopped = begin(0), *other = begin(1);

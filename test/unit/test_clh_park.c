@@ -4,8 +4,8 @@
  */
 
 /* Sleeping in the CLH lock, with tickets that announce from the start and with those that announce
- * once somebody has waited. Waiters sleep at once if they may. A wake-up that is lost is a hang,
- * which the limit of the Makefile ends. */
+ * after a wait. Waiters sleep at once if they may. A lost wake-up is a hang, which the Makefile's
+ * time limit ends. */
 
 #include "unit.h"
 #include "unit_perturb.h"
@@ -99,7 +99,7 @@ static void storm_body(int id, void *arg)
     begin(&context);
     for (long i = 0; i < storm->rounds; i++) {
         pass(&guarded[(i + id) % storm->locks], &context, 0);
-        /* only sometimes behind the others again at once, to them the next ticket of our node */
+        /* only sometimes queue again at once, with the next ticket of our node */
         if ((i + id) % 5 == 0)
             pass(&guarded[i % storm->locks], &context, 1);
         if (storm->hop && i % 7 == id % 7) {
@@ -214,8 +214,8 @@ static void test_sleeper_is_woken(void **state)
     tsm_clh_context_end(&b);
 }
 
-/* The waiter for an earlier ticket comes late: its flag replaces that of one who sleeps, who is
- * woken all the same; and it does not sleep itself, neither on its own flag nor on another's. */
+/* The waiter for an earlier ticket is late: its flag replaces that of a sleeping thread, which is
+ * woken all the same. The late one does not sleep, neither on its own flag nor on another's. */
 static void test_late_waiter(void **state)
 {
     tsm_clh_context_t a, b, late;
@@ -262,8 +262,8 @@ static void test_flag_left_behind(void **state)
 
 /* ---- announcing ---- */
 
-/* A waiter behind a ticket that does not announce asks for announcements and does not sleep; they
- * end when the lock was free often enough. */
+/* A waiter behind a ticket that does not announce asks for announcements and does not sleep. The
+ * announcements end when the lock has been free often enough. */
 static void test_announcing_begins_and_ends(void **state)
 {
     tsm_clh_t *lock = &guarded[0].lock;

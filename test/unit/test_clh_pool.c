@@ -66,7 +66,7 @@ static void test_exhaustion(void **state)
     tsm_clh_pool_destroy(&small);
 }
 
-/* Past half of its tickets a node is not used again. */
+/* A node that has used half of its tickets is not used again. */
 static void test_worn(void **state)
 {
     tsm_clh_node_t few[TSM_CLH_NODES(3)];

@@ -40,7 +40,7 @@ static void bump(shared_t *shared)
         shared->broken++;
     shared->first++;
     if (shared->first % 64 == 0)
-        sched_yield();          /* lose the processor in here, too */
+        sched_yield();          /* yield in here, too */
     shared->second++;
 }
 
@@ -176,7 +176,7 @@ static void note_op(void *arg)
     staged.order[staged.executed++] = (int) ((tsm_dsm_synch_node_t *) arg - staged.node);
 }
 
-/* The first half of what apply does, as a thread that is held there leaves it. */
+/* The first half of apply, as a thread that is held there leaves it. */
 static tsm_dsm_synch_node_t *half_enter(int i, tsm_dsm_synch_op_t op)
 {
     tsm_dsm_synch_node_t *node = &staged.node[i];
@@ -191,7 +191,7 @@ static void enter(int i, tsm_dsm_synch_op_t op)
     tsm_dsm_synch_link_(half_enter(i, op), &staged.node[i]);
 }
 
-/* The holder has the object and a queue behind it: empty: which one has no operation. */
+/* The holder has the object and a queue behind it. empty: the node without an operation. */
 static void stage(uint32_t max_combine, int empty)
 {
     memset(&staged, 0, sizeof(staged));
@@ -202,7 +202,7 @@ static void stage(uint32_t max_combine, int empty)
         enter(i, i == empty ? NULL : note_op);
 }
 
-/* The first `done` are done, the next one has been passed the duty, the others wait. */
+/* The first `done` are done, the next one combines now, the others wait. */
 static void check_staged(int done)
 {
     assert_int_equal(staged.executed, done);
@@ -231,7 +231,7 @@ static void test_combining_stops(void **state)
 {
     (void) state;
     stage(1024, -1);
-    combine_and_check(1024, QUEUED - 1);        /* the last one is left its own operation */
+    combine_and_check(1024, QUEUED - 1);        /* the last thread executes its own operation */
     for (int max = 0; max < QUEUED; max++) {
         stage(1024, -1);
         combine_and_check((uint32_t) max, max);
@@ -260,7 +260,7 @@ static void test_held_before_link(void **state)
         }
         combine_and_check(1024, held - 1);
         tsm_dsm_synch_link_(pred, &staged.node[held]);
-        /* the one with the duty goes on; nobody is left behind */
+        /* the new combiner goes on; no thread is left */
         staged.node[held - 1].op(staged.node[held - 1].arg);
         tsm_dsm_synch_combine_(&staged.node[held - 1], 1024);
         assert_int_equal(staged.executed, QUEUED - 1);

@@ -3,7 +3,7 @@
  *     See COPYRIGHT in top-level directory
  */
 
-/* Ticket and MCS from inside: the order of hand-over, wrap-around, parking, the link window. */
+/* Internals of ticket and MCS: the order of hand-over, wrap-around, parking, the link window. */
 
 #include "unit.h"
 
@@ -14,7 +14,7 @@
 
 #define WAITERS 8
 
-/* Who got the lock, in order; written with the lock held. */
+/* The threads that got the lock, in order; written with the lock held. */
 typedef struct record {
     int order[WAITERS];
     int count;
@@ -43,7 +43,7 @@ static void record_check(const record_t *record)
         assert_int_equal(record->order[i], i);
 }
 
-/* Let the waiters queue up one by one behind us, then let go. */
+/* Let the waiters queue one by one behind us, then release. */
 static void ticket_fifo(uint32_t first)
 {
     tsm_ticket_t lock = TSM_TICKET_INITIALIZER;

@@ -3,8 +3,8 @@
  *     See COPYRIGHT in top-level directory
  */
 
-/* The admission gate, in front of each lock. main() says that the load is crowded, so that it
- * closes as soon as two threads wait, on every machine. */
+/* The gate, in front of each lock. main() sets the load to crowded, so that the gate closes as soon as
+ * two threads wait, on every machine. */
 
 #include "unit_lock.h"
 
@@ -120,7 +120,7 @@ KIND(clh_lpw, tsm_gated_clh_lpw_try(&lpw, &me->clh), tsm_gated_clh_lpw_acquire(&
      tsm_gated_clh_lpw_release(&lpw, &me->clh))
 KIND(clh_lpw_low, tsm_gated_clh_lpw_try_low(&lpw, &me->clh),
      tsm_gated_clh_lpw_acquire_low(&lpw, &me->clh), tsm_gated_clh_lpw_release_low(&lpw, &me->clh))
-/* it has no try: tests that want one are not for it */
+/* it has no try: leave out the tests that need one */
 KIND(dsm_synch, 0, tsm_gated_dsm_synch_acquire(&dsm_synch, &me->dsm_synch),
      tsm_gated_dsm_synch_release(&dsm_synch, &me->dsm_synch))
 
@@ -170,7 +170,7 @@ static int set_up(void **state)
     return 0;
 }
 
-/* Nobody is left anywhere. */
+/* No thread is left at the gate or the lock. */
 static int check_free(void **state)
 {
     (void) state;
@@ -211,8 +211,8 @@ static void test_held_at_any_step(void **state)
     unit_held(*state);
 }
 
-/* A lock that nobody uses goes to one at the gate without anybody's help: each thread holds it for
- * long, so that the others are all at the gate, and never comes back at once. */
+/* An idle lock goes to a thread at the gate without the help of other threads: each thread holds the
+ * lock for long, so that the others are all at the gate, and never returns at once. */
 static void slow_body(int id, void *arg)
 {
     unit_guarded_t *g = arg;
@@ -240,9 +240,9 @@ static void test_idle_lock_is_taken(void **state)
     assert_int_equal(g.first, (2 + 4 + 8) * g.rounds);
 }
 
-/* Threads that never leave the lock alone keep none of the others out: each goes on until all had
- * their share, so this ends only if each gets it. How often one is overtaken: see
- * test_overtakes. */
+/* Threads that use the lock without pause keep none of the others out: each goes on until all have had
+ * their share, so this ends only if each gets it. test_overtakes counts how often a thread is
+ * overtaken. */
 typedef struct hogging {
     unit_guarded_t g;
     TSM_ATOMIC(int) hungry;
@@ -276,7 +276,7 @@ static void test_nobody_starves(void **state)
 
 /* ---- the gate itself, in front of MCS ---- */
 
-/* The name of a thread that never comes. */
+/* The name of a thread that never arrives. */
 static uintptr_t stranger(void)
 {
     return (uintptr_t) &mcs.gate;
@@ -298,7 +298,7 @@ static void acquire_and_release(int times)
     end(thread);
 }
 
-/* With too many at the lock the gate closes; when they are gone it opens for the next. */
+/* With too many threads at the lock the gate closes; when they are gone it opens for the next. */
 static void test_closes_and_opens(void **state)
 {
     unit_line_t line = { .lock = &mcs_ops };
@@ -322,7 +322,7 @@ static void test_closes_and_opens(void **state)
     end(thread);
 }
 
-/* The favoured thread does not come any more. */
+/* The favoured thread does not return. */
 static void test_favoured_goes_away(void **state)
 {
     (void) state;
@@ -337,7 +337,7 @@ static void test_favoured_goes_away(void **state)
     }
 }
 
-/* The favoured thread keeps coming, and nobody else does. */
+/* The favoured thread keeps returning, and no other thread arrives. */
 static void test_favoured_opens(void **state)
 {
     (void) state;
@@ -389,11 +389,11 @@ static void test_overtakes(void **state)
         tsm_store(&mcs.gate.favoured, stranger(), TSM_RELEASE);
         unit_team(1, head_body, busy ? &watch : NULL);
         assert_int_equal(watch.overtaken, busy ? 9 : 1);
-        assert_int_equal(favoured(), 0);        /* nobody stands behind it */
+        assert_int_equal(favoured(), 0);        /* no thread queues behind it */
     }
 }
 
-/* It does not open it for one who has been favoured after it. */
+/* It does not open the gate of a thread that became the favoured one after it. */
 static void test_opens_in_its_own_name_only(void **state)
 {
     (void) state;
@@ -411,7 +411,7 @@ static void test_try_at_the_gate(void **state)
 
     (void) state;
     tsm_store(&mcs.gate.favoured, stranger(), TSM_RELEASE);
-    assert_int_equal(mcs_try(thread), 1);       /* nobody queues */
+    assert_int_equal(mcs_try(thread), 1);       /* no thread queues */
     mcs_release(thread);
     tsm_mcs_acquire(&mcs.gate.queue, &node);
     assert_int_equal(mcs_try(thread), 0);
@@ -422,7 +422,7 @@ static void test_try_at_the_gate(void **state)
     end(thread);
 }
 
-/* A low thread waits for a quantum while high ones stand at their gate; high threads never mind the
+/* A low thread waits for a quantum while high ones queue at their gate; high threads never wait at the
  * low gate. */
 static void test_priorities(void **state)
 {
@@ -457,7 +457,7 @@ static void test_priorities(void **state)
     end(low);
 }
 
-/* A lock and its gate in one piece of memory. */
+/* A lock and its gate in the same memory. */
 static void gated_init(void *arg)
 {
     tsm_gated_ticket_init(arg);

@@ -44,7 +44,7 @@ static void job_op(void *arg)
         shared.broken++;
     shared.first++;
     if (shared.first % 64 == 0)
-        sched_yield();          /* lose the processor in here, too */
+        sched_yield();          /* yield in here, too */
     shared.second++;
     job->answer = shared.first;
 }

@@ -3,8 +3,8 @@
  *     See COPYRIGHT in top-level directory
  */
 
-/* The HMCS lock: trees of several shapes, the one of this machine, and those of machines that hwloc
- * makes up. Built with hwloc, where it is installed, and without. */
+/* The HMCS lock: trees of several shapes, that of this machine, and those of hwloc's synthetic
+ * machines. Built with hwloc, where it is installed, and without. */
 
 #include "unit_lock.h"
 
@@ -39,7 +39,7 @@ static void init(const shape_t *shape, uint32_t threshold)
     tsm_hmcs_init(&lock, domain, shape->widths, shape->depth, threshold);
 }
 
-/* Nobody is left anywhere. */
+/* No thread is left at the lock. */
 static void check_free(void)
 {
     for (tsm_hmcs_domain_t *d = lock.root; d < lock.leaf + lock.leaves; d++)
@@ -196,8 +196,8 @@ static void test_fifo_on_a_leaf(void **state)
     }
 }
 
-/* Two leaves: the holder's goes first, up to threshold hand-overs, then the other one's turn.
- * order: as many ids as are certain; after that, leaves race to the root. */
+/* Two leaves: the holder's goes first, up to threshold hand-overs, then the other one. order: the ids
+ * that are certain; after that, leaves race to the root. */
 static void passing(uint32_t threshold, int certain, const int *order)
 {
     unit_line_t line = { .lock = &at_leaf };
@@ -229,8 +229,8 @@ static void test_threshold(void **state)
     passing(100, 6, all);
 }
 
-/* A thread that stops on its leaf between swap and link: its leaf waits when it is left, nothing is
- * lost, the other leaf goes on once the root is given up. */
+/* A thread stops on its leaf between swap and link: its leaf waits when the holder leaves it, no
+ * hand-over is lost, and the other leaf goes on once the root is released. */
 static void test_stopped_before_link(void **state)
 {
     unit_line_t line = { .lock = &at_leaf }, releasing = { .lock = &at_leaf };
@@ -248,12 +248,12 @@ static void test_stopped_before_link(void **state)
     unit_line_add(&line, 1);
     release(holder);
     unit_line_end(&line);               /* leaf 1 again, past the stopped one */
-    unit_wait_until(try(holder));       /* once leaf 0 has given up the root */
+    unit_wait_until(try(holder));       /* once leaf 0 has released the root */
     release(holder);
 
     tsm_store(&pred->next, &stopped, TSM_RELEASE);
     tsm_wait_word(&stopped.status, TSM_MCS_WAITING, TSM_MCS_PARKED, TSM_WAIT_PARK);
-    /* alone: it would have to go up itself */
+    /* alone: it would have to take the root itself */
     assert_int_equal(tsm_load(&stopped.status, TSM_RELAXED), TSM_MCS_GRANTED);
     assert_int_equal(try(holder), 1);
     release(holder);
@@ -297,8 +297,8 @@ static void test_topology(void **state)
 }
 
 #if TSM_HAVE_HWLOC
-/* Machines that hwloc makes up, and the shapes that they shall get: the innermost levels that hold
- * more than one processor each. */
+/* Synthetic machines of hwloc, and the shapes that they must get: the innermost levels that hold more
+ * than one processor each. */
 static const struct machine {
     const char *synthetic;
     uint32_t depth;             /* asked for */
@@ -363,7 +363,7 @@ static void test_topology_numbers(void **state)
     tsm_hmcs_topology_destroy(&topology);
 }
 #else
-/* The shapes that are made for machines that we do not have. */
+/* The shapes for machines that we do not have. */
 static void test_topology_of_others(void **state)
 {
     tsm_hmcs_topology_t topology = { 0 };

@@ -21,7 +21,7 @@ typedef struct work {
     TSM_ATOMIC(long) wrong;             /* seen by a caller */
     uint32_t max_ops;
     long rounds;
-    int held;                           /* who is held before which atomic access; -1: nobody */
+    int held;                           /* the held thread, before which atomic access; -1: none */
     long step;
     unsigned char *given;
 } work_t;
@@ -43,7 +43,7 @@ static uint64_t bump(void *arg)
         work.broken++;
     request->number = work.first++;
     if (work.first % 64 == 0)
-        sched_yield();                  /* lose the processor inside an operation, too */
+        sched_yield();                  /* yield inside an operation, too */
     work.second++;
     return ~(uint64_t) request->number;
 }
@@ -73,8 +73,8 @@ static void wrong_if(int condition)
         tsm_fetch_add(&work.wrong, 1, TSM_RELAXED);
 }
 
-/* Numbers are given out once each, and in a growing order to each thread; nobody combines more than
- * it should. */
+/* Each number is given out once, and in a growing order to each thread; no thread combines more than
+ * its bound. */
 static void apply_body(int id, void *arg)
 {
     tsm_hybcomb_member_t *member = tsm_hybcomb_register(&work.comb);
@@ -148,7 +148,7 @@ static void test_held_thread(void **state)
     }
 }
 
-/* A thread that is told what to do. */
+/* A thread that does what the test sets. */
 typedef struct actor {
     pthread_t thread;
     tsm_hybcomb_member_t *member;
@@ -159,7 +159,7 @@ typedef struct actor {
 
 static TSM_ATOMIC(int) inside, let_go;
 
-/* An operation that lasts until the test lets go. */
+/* An operation that lasts until the test ends it. */
 static uint64_t stay(void *arg)
 {
     tsm_store(&inside, 1, TSM_RELEASE);
@@ -224,7 +224,7 @@ static void test_place_without_message(void **state)
     work_check(2);
 }
 
-/* Held between registration and its turn: it gets operations meanwhile, and they are served. */
+/* Held between registration and its turn: it gets operations meanwhile and executes them. */
 static void test_registered_early(void **state)
 {
     tsm_hybcomb_member_t *mine;
@@ -264,8 +264,8 @@ static void *late_main(void *arg)
     return NULL;
 }
 
-/* A thread read `last` long ago. Its node has been taken over and is just being opened, but not yet
- * registered: it has a place there and is served. */
+/* A thread read `last` long ago. Another member has that node now and is opening it, but has not
+ * registered: the thread gets a place there and is served. */
 static void test_place_before_registration(void **state)
 {
     tsm_hybcomb_member_t *member[2];

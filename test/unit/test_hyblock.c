@@ -28,7 +28,7 @@ static void guarded_bump(guarded_t *g)
         g->broken++;
     g->first++;
     if (g->first % 64 == 0)
-        sched_yield();          /* lose the processor inside the critical section, too */
+        sched_yield();          /* yield inside the critical section, too */
     g->second++;
 }
 
@@ -43,7 +43,7 @@ static void guarded_check(guarded_t *g, long expected)
 typedef struct work {
     guarded_t g;
     long rounds;
-    int held;                   /* who is held before which atomic access; -1: nobody */
+    int held;                   /* the held thread, before which atomic access; -1: none */
     long step;
 } work_t;
 
@@ -164,7 +164,7 @@ static void test_try(void **state)
 
 #define WAITERS 8
 
-/* Who got the lock, in order; written with the lock held. */
+/* The threads that got the lock, in order; written with the lock held. */
 typedef struct record {
     tsm_hyblock_t lock;
     int order[WAITERS];
@@ -197,7 +197,7 @@ static void waiter_start(waiter_t *waiter, pthread_t *thread, record_t *record, 
         sched_yield();
 }
 
-/* Let the waiters queue up one by one behind us, then let go; once they wait awake, once asleep. */
+/* Let the waiters queue one by one behind us, then release; once they wait awake, once asleep. */
 static void test_fifo(void **state)
 {
     (void) state;

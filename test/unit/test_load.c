@@ -3,8 +3,8 @@
  *     See COPYRIGHT in top-level directory
  */
 
-/* The measure of load, and the patience that asks it. The clock stands still unless a test moves
- * it, so the tests know when figures are taken and when threads cease to count. */
+/* The measure of load, and the patience that uses it. The clock stands still unless a test moves it,
+ * so the tests know when figures are taken and when threads cease to count. */
 
 #include "unit.h"
 
@@ -36,7 +36,7 @@ static cpu_set_t everything;
 static int cpus[2];                     /* two processors, if there are as many */
 static int cpu_count;
 
-/* So many milliseconds later the figures are taken again. */
+/* Move the clock by this many milliseconds and take the figures again. */
 static void later(int ms)
 {
     test_now += (uint64_t) ms * 1000000u;
@@ -65,7 +65,7 @@ static void unbind(void)
     assert_int_equal(sched_setaffinity(0, sizeof(everything), &everything), 0);
 }
 
-/* A thread that does what it is told, one step at a time. */
+/* A thread that does one step at a time, as the test sets. */
 enum { TOUCH, BIND_0, BIND_1, END };
 
 typedef struct puppet {
@@ -322,7 +322,7 @@ static void test_other_processes(void **state)
     pretend(&shown[2], elsewhere, 7);    /* other processors */
     later(1);
     assert_int_equal(tsm_load_crowded(), 0);
-    pretend(&shown[0], cpus[0], 0);      /* nobody in the library */
+    pretend(&shown[0], cpus[0], 0);      /* no thread in the library */
     later(1);
     assert_int_equal(tsm_load_crowded(), 0);
     pretend(&shown[0], cpus[0], 1);
@@ -392,7 +392,7 @@ static void busy_body(int id, void *arg)
     }
 }
 
-/* Threads come and go, and all ask at the same time. */
+/* Threads start and end, and all ask at the same time. */
 static void test_come_and_go(void **state)
 {
     (void) state;
@@ -427,7 +427,7 @@ static long patience_polls(tsm_patience_t *patience, uint64_t step_ns)
     return polls;
 }
 
-/* The time is spent in each wait anew, and a clock that jumps before a wait costs it nothing. */
+/* Each wait has the whole time, and a clock that jumps before a wait takes nothing from it. */
 static void test_patience(void **state)
 {
     tsm_patience_t patience;

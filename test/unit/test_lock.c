@@ -59,7 +59,7 @@ static void test_table(void **state)
     assert_int_equal(found, 1);
 }
 
-/* ---- one lock, as the tests of unit_lock.h want it ---- */
+/* ---- one lock, for the tests of unit_lock.h ---- */
 
 static tsm_lock_t lock;
 
@@ -202,8 +202,7 @@ static uint32_t contexts_used(void)
 #endif
 }
 
-/* By the hundred; that nothing stays behind but contexts, which are counted, is for a checker of
- * leaks. */
+/* Hundreds of threads. The contexts that remain are counted; a leak checker finds anything else. */
 static void test_come_and_go(void **state)
 {
     unit_guarded_t g = { .lock = &either, .rounds = 5 };
@@ -231,7 +230,7 @@ static void late_destructor(void *arg)
         pthread_setspecific(*(pthread_key_t *) (left + 1), left);
 }
 
-/* A thread whose other destructors use the lock before and behind ours. */
+/* A thread whose other destructors use the lock before and after ours. */
 typedef struct late {
     long left;                          /* the destructor's; its key follows */
     pthread_key_t key;
@@ -289,7 +288,7 @@ static void tries_many(int id, void *arg)
         *got += tsm_lock_try_low(&many[i]);
 }
 
-/* One thread holds more than a word of bits could count, and releases in another order. */
+/* One thread holds more locks than a word has bits, and releases them in another order. */
 static void test_many_held(void **state)
 {
     (void) state;
@@ -382,8 +381,8 @@ static void acquire_by_id(void *thread)
 
 static const unit_lock_t by_id = { begin, end, acquire_by_id, try, release };
 
-/* Two of each priority, so that no more than two wait at a gate, behind a holder of either one: the
- * high ones come last and go first. Returns how many low ones a high one waited for. */
+/* Two of each priority, so that at most two wait at a gate, behind a holder of either one: the high
+ * ones arrive last and go first. Returns how many low ones a high one waited for. */
 static int lows_before_highs(int held_low)
 {
     unit_line_t line = { .lock = &by_id };

@@ -15,7 +15,7 @@
 
 #define SLOTS 8
 
-/* A mailbox whose next ticket is `first`, as if so many messages had gone through. */
+/* A mailbox whose next ticket is `first`, as after that many messages. */
 static void box_at(tsm_mailbox_t *box, tsm_mailbox_slot_t *slot, uint32_t capacity, uint64_t first)
 {
     tsm_mailbox_init(box, slot, capacity);
@@ -208,7 +208,7 @@ static void test_traffic(void **state)
     }
 }
 
-/* Held between any two steps, be it a sender or the receiver. */
+/* A sender or the receiver is held between any two steps. */
 static void test_held_thread(void **state)
 {
     (void) state;

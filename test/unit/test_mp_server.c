@@ -24,7 +24,7 @@ typedef struct work {
     TSM_ATOMIC(long) wrong;             /* seen by a caller */
     long rounds;
     uint64_t served;
-    int held;                           /* who is held before which atomic access; -1: nobody */
+    int held;                           /* the held thread, before which atomic access; -1: none */
     long step;
 } work_t;
 
@@ -44,7 +44,7 @@ static uint64_t bump(void *arg)
         work.broken++;
     request->number = work.first++;
     if (work.first % 64 == 0)
-        sched_yield();                  /* lose the processor inside an operation, too */
+        sched_yield();                  /* yield inside an operation, too */
     work.second++;
     return ~(uint64_t) request->number;
 }
@@ -205,7 +205,7 @@ typedef struct actor {
 
 static TSM_ATOMIC(int) inside, let_go;
 
-/* An operation that lasts until the test lets go. */
+/* An operation that lasts until the test ends it. */
 static uint64_t stay(void *arg)
 {
     tsm_store(&inside, 1, TSM_RELEASE);
@@ -261,8 +261,8 @@ static void test_leaving_while_others_wait(void **state)
     work_check(5);
 }
 
-/* Three servers that take turns until the clients have finished. They tell each other whose turn it
- * is by relaxed accesses only, so the role must hand over what the servers share. */
+/* Three servers take turns until the clients have finished. They pass the turn by relaxed accesses
+ * only, so the role must order what the servers share. */
 static TSM_ATOMIC(long) whose_turn, finished;
 
 static void turns_body(int id, void *arg)

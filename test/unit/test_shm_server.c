@@ -22,7 +22,7 @@ typedef struct work {
     long rounds;
     uint64_t served;
     int note, seen;                     /* plain: written before the stop, read after the run */
-    int held;                           /* who is held before which atomic access; -1: nobody */
+    int held;                           /* the held thread, before which atomic access; -1: none */
     long step;
     unsigned char *given;
 } work_t;
@@ -39,7 +39,7 @@ static uint64_t bump(void *arg)
         work.broken++;
     uint64_t result = (uint64_t) work.first++ + *(const uint64_t *) arg;
     if (work.first % 64 == 0)
-        sched_yield();                  /* lose the processor inside an operation, too */
+        sched_yield();                  /* yield inside an operation, too */
     work.second++;
     return result;
 }
@@ -218,8 +218,8 @@ static void test_stop_and_start(void **state)
     }
 }
 
-/* Three servers that take turns until the clients have finished. They tell each other whose turn it
- * is by relaxed accesses only, so the role must hand over what the servers share. */
+/* Three servers take turns until the clients have finished. They pass the turn by relaxed accesses
+ * only, so the role must order what the servers share. */
 static TSM_ATOMIC(long) whose_turn, finished;
 
 static void turns_body(int id, void *arg)
@@ -254,7 +254,7 @@ static void test_servers_take_turns(void **state)
     }
 }
 
-/* What came before a stop is known to the server when its run ends. */
+/* The server sees what happened before a stop when its run ends. */
 static void test_stop_is_a_message(void **state)
 {
     (void) state;
@@ -277,7 +277,7 @@ typedef struct actor {
 
 static TSM_ATOMIC(int) inside, let_go;
 
-/* An operation that lasts until the test lets go. */
+/* An operation that lasts until the test ends it. */
 static uint64_t stay(void *arg)
 {
     tsm_store(&inside, 1, TSM_RELEASE);

@@ -38,7 +38,7 @@ static void test_order_and_reuse(void **state)
     assert_true(tsm_swp_is_empty(&queue));
 }
 
-/* The queue never runs empty while each node popped goes back at once. */
+/* The queue is never empty while each popped node is pushed again at once. */
 static void test_rotation(void **state)
 {
     tsm_swp_node_t node[3];
@@ -80,7 +80,7 @@ static void window(int before, int behind)
     pred = tsm_swp_enter_(&queue, &node[n++]);
     for (int i = 0; i < behind; i++)
         tsm_swp_push(&queue, &node[n++]);
-    /* all but the last of the nodes before can be had */
+    /* pop returns all but the last of the nodes before */
     for (; popped < before - 1; popped++)
         assert_ptr_equal(tsm_swp_pop(&queue), &node[popped]);
     stuck(&queue, &node[n - 1]);
@@ -103,7 +103,7 @@ static void test_window(void **state)
     }
 }
 
-/* What was pushed before the snapshot is drained, what comes while draining stays. */
+/* What was pushed before the snapshot is drained, what is pushed while draining stays. */
 static void test_snapshot_bounds_a_drain(void **state)
 {
     tsm_swp_node_t node[6], *last, *popped;
@@ -200,8 +200,7 @@ static void test_traffic(void **state)
 }
 
 /* An observer that is neither producer nor consumer. Pushes are counted when complete, pops when
- * begun, so "empty" is a lie if more were pushed before the look than had begun to be popped after
- * it. */
+ * begun, so "empty" is wrong if more were pushed before the check than pops had begun after it. */
 typedef struct watch {
     tsm_swp_t queue;
     TSM_ATOMIC(long) pushed;
@@ -278,7 +277,7 @@ static void test_empty_is_true_for_an_observer(void **state)
     assert_true(tsm_swp_is_empty(&watch.queue));
 }
 
-/* The pairing promised in tsm_swp.h: not both of them miss the other. */
+/* The pairing of tsm_swp.h: at least one of the two sees the other. */
 typedef struct pairing {
     tsm_swp_t queue;
     tsm_swp_node_t node;

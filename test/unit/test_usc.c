@@ -16,8 +16,7 @@
 #include "tsm_patience.h"
 #include "tsm_usc.h"
 
-/* A network in miniature with two sets: operations are posted, and a poll completes some of
- * them. */
+/* A small network with two sets: threads post operations, and a poll completes some of them. */
 #define SETS 2
 #define ANY  3                          /* operations that a thread waits for at a time, at most */
 
@@ -95,7 +94,7 @@ static int deliver(member_t *m)
     return found;
 }
 
-/* Wait for the poll that has completed an operation to let go of it. */
+/* Wait until the poll that has completed an operation no longer uses it. */
 static void end_operation(operation_t *op)
 {
     pthread_mutex_lock(&network.lock);
@@ -392,7 +391,7 @@ static int is_settled(tsm_usc_waiter_t *waiter)
     return tsm_count_read(&waiter->count) == waiter->taken;
 }
 
-/* The thread meant is woken and no other; the server's leaving wakes the first of the others. */
+/* A wake wakes only its thread; a server that leaves wakes the first of the others. */
 static void test_wakes_exactly_one(void **state)
 {
     tsm_usc_waiter_t *waiter;
@@ -423,8 +422,8 @@ static void test_wakes_exactly_one(void **state)
     tsm_usc_destroy(&staged.usc);
 }
 
-/* A completer has taken the waiter and keeps the wake; the election wakes all the same. The waiter
- * is used again before the wake is paid, which then ends the next sleep. */
+/* A completer has taken the waiter and wakes it late; the election wakes it all the same. The waiter is
+ * used again before the late wake, which then ends the next sleep. */
 static void test_promised_wake_and_election(void **state)
 {
     tsm_usc_waiter_t *owed;

@@ -39,7 +39,7 @@ static void cell_init(cell_t *cell, tsm_wait_policy_t policy)
     cell->data = 0;
 }
 
-/* Thread 0 wakes once somebody is parked; the others wait. */
+/* Thread 0 wakes the others, which wait, once one is parked. */
 static void parked_body(int id, void *arg)
 {
     cell_t *cell = arg;
@@ -51,7 +51,7 @@ static void parked_body(int id, void *arg)
     while (tsm_load(&cell->word, TSM_RELAXED) != PARKED)
         sched_yield();
     for (int i = 0; i < 20; i++) {
-        tsm_futex_(&cell->word, FUTEX_WAKE, INT_MAX);   /* spurious: nobody may leave */
+        tsm_futex_(&cell->word, FUTEX_WAKE, INT_MAX);   /* spurious: no thread may leave */
         sched_yield();
     }
     if (tsm_load(&cell->seen, TSM_RELAXED) != 0)
@@ -94,7 +94,7 @@ static void test_wake_before_wait(void **state)
 typedef struct pingpong {
     cell_t side[SIDES];
     long rounds;
-    long ball;                  /* plain: handed to and fro by the wakes */
+    long ball;                  /* plain: passed to and fro by the wakes */
     long broken;
 } pingpong_t;
 
@@ -141,7 +141,7 @@ typedef struct counting {
     TSM_ATOMIC(uint32_t) side[SIDES];
     tsm_wait_policy_t policy;
     long rounds;
-    long ball;                  /* plain: handed to and fro by the wakes */
+    long ball;                  /* plain: passed to and fro by the wakes */
     long broken;
 } counting_t;
 

@@ -319,7 +319,7 @@ static void test_pairs(void **state)
     }
 }
 
-/* Threads come and go; the queue outlives them. Each batch leaves it empty. */
+/* Threads start and end; the queue outlives them. Each batch leaves it empty. */
 static void test_come_and_go(void **state)
 {
     const long batches = unit_scaled(200);
@@ -345,8 +345,8 @@ static void test_come_and_go(void **state)
     free(traffic.item);
 }
 
-/* "Empty" is a lie if more items were in for sure when the call began than calls to dequeue,
- * besides our own, had begun when it ended. */
+/* "Empty" is wrong if more items were certainly in when the call began than other calls to dequeue had
+ * begun when it ended. */
 typedef struct watch {
     tsm_wfq_t queue;
     TSM_ATOMIC(long) enqueued;

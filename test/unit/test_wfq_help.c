@@ -3,13 +3,13 @@
  *     See COPYRIGHT in top-level directory
  */
 
-/* The multi-producer multi-consumer queue while a thread is held inside a call: the others go on,
- * help it, and keep off what it still needs. Each step of the held thread is made by hand. */
+/* The multi-producer multi-consumer queue while a thread is held inside a call: the others go on, help
+ * it, and spare what it still needs. The test makes each step of the held thread. */
 
 #include "unit_wfq.h"
 
-/* A thread that is held between any two of its steps, played by hand with its own handle; so is one
- * that spoils what the held one wants. */
+/* A thread that is held between any two of its steps: the test makes its steps with its own handle, and
+ * those of a thread that spoils the cells the held one wants. */
 typedef struct staged {
     tsm_wfq_t queue;
     tsm_wfq_handle_t *held;
@@ -100,7 +100,7 @@ static int is_pending(staged_t *staged)
             tsm_load(&staged->held->deq_state, TSM_RELAXED)) & TSM_WFQ_PENDING;
 }
 
-/* After its request: dequeuers find cells for it, which others were late for. */
+/* After its request: dequeuers find cells for it whose enqueuers were late. */
 static void test_helped_enqueuer(void **state)
 {
     (void) state;
@@ -169,7 +169,7 @@ static void test_owed_help(void **state)
     }
 }
 
-/* Help in a cell behind the tail, which two dequeuers for one item have come to. */
+/* Help in a cell behind the tail, which two dequeuers for one item have reached. */
 static void test_helped_behind_tail(void **state)
 {
     staged_t staged;
@@ -193,7 +193,7 @@ static void test_helped_behind_tail(void **state)
     end_held(&staged);
 }
 
-/* After a request that does not fit any more: it is undone, and nobody helps it later. */
+/* After a request without room: it is withdrawn, and no thread helps it later. */
 static void test_withdrawn(void **state)
 {
     staged_t staged;
@@ -237,8 +237,8 @@ static void test_held_dequeuer(void **state)
     unstage(&staged);
 }
 
-/* After its request, with so many items behind it: who dequeues serves it; it may have moved on by
- * several segments since. */
+/* After its request, with this many items behind it: threads that dequeue serve it; the queue may have
+ * moved on by several segments since. */
 static void test_helped_dequeuer(void **state)
 {
     (void) state;
@@ -273,8 +273,8 @@ static void test_helped_dequeuer(void **state)
     }
 }
 
-/* Cells to which nobody comes, and nothing behind them: "empty" for who asks, and then at once for
- * the others. */
+/* Cells whose enqueuers never arrive, and nothing behind them: "empty" for the request, and then at
+ * once for the others. */
 static void test_empty_behind(void **state)
 {
     staged_t staged;
@@ -292,8 +292,8 @@ static void test_empty_behind(void **state)
     unstage(&staged);
 }
 
-/* Anywhere in a call: no segment from its guard on is freed, so the cap is reached; the others
- * get an answer, and can go on when it does. */
+/* Anywhere in a call: no segment from its guard on is freed, so the cap is reached; the calls of the
+ * others return, and succeed once it goes on. */
 static void test_held_guard(void **state)
 {
     staged_t staged;
@@ -313,7 +313,7 @@ static void test_held_guard(void **state)
     unstage(&staged);
 }
 
-/* Between appending a segment and telling so; and a cleaner anywhere: the others go on. */
+/* Between appending a segment and publishing it, and a cleaner anywhere: the others go on. */
 static void test_held_appender(void **state)
 {
     staged_t staged;

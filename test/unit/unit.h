@@ -4,7 +4,7 @@
  */
 
 /* What every unit test needs: cmocka, sizes that scale, and a team of threads that starts together.
- * cmocka's asserts may be used by the main thread only; the others count what went wrong. */
+ * Only the main thread may use cmocka's asserts; the others count failures. */
 
 #ifndef UNIT_H_INCLUDED
 #define UNIT_H_INCLUDED

@@ -3,9 +3,8 @@
  *     See COPYRIGHT in top-level directory
  */
 
-/* A thread may be held for some milliseconds before the n-th atomic access that it makes, whatever
- * that is: other threads may be delayed, nothing may be harmed. Include this file before the
- * headers under test. */
+/* Holds a thread for some milliseconds before its n-th atomic access: that may delay other threads, and
+ * nothing else. Include this file before the headers under test. */
 
 #ifndef UNIT_FAULT_H_INCLUDED
 #define UNIT_FAULT_H_INCLUDED
@@ -16,7 +15,7 @@
 
 #define UNIT_HOLD_MS 2
 
-/* This thread is held before this many atomic accesses more; 0: never. */
+/* Hold this thread before the access that is this many from now; 0: never. */
 static _Thread_local long unit_hold_in;
 
 static inline void unit_sleep_ms(long ms)

@@ -4,8 +4,8 @@
  */
 
 /* What the tests of single locks share: mutual exclusion, order, threads that come and go, threads
- * that are held between two steps. A test gives its lock as a unit_lock_t over static variables of
- * its own. Include this file before the lock. */
+ * that are held between two steps. A test gives its lock as a unit_lock_t over its own static
+ * variables. Include this file before the lock. */
 
 #ifndef UNIT_LOCK_H_INCLUDED
 #define UNIT_LOCK_H_INCLUDED
@@ -41,7 +41,7 @@ static inline void unit_bump(unit_guarded_t *g)
         g->broken++;
     g->first++;
     if (g->first % 64 == 0)
-        sched_yield();          /* lose the processor inside the critical section, too */
+        sched_yield();          /* yield inside the critical section, too */
     g->second++;
 }
 
@@ -131,7 +131,7 @@ static inline void unit_try(const unit_lock_t *lock)
     lock->end(thread);
 }
 
-/* Who got a lock in which order, for threads that queue one after the other. */
+/* The order in which threads that queue one after the other get a lock. */
 #define UNIT_LINE_MAX 16
 
 typedef struct unit_line unit_line_t;
@@ -163,7 +163,7 @@ static inline void *unit_queuer_main(void *arg)
     return NULL;
 }
 
-/* Start a thread that acquires once; the caller then waits until it is seen in the queue. */
+/* Start a thread that acquires once; the caller then waits until it is in the queue. */
 static inline void unit_line_add(unit_line_t *line, int id)
 {
     unit_queuer_t *queuer = &line->queuer[line->arrived++];
@@ -181,7 +181,7 @@ static inline void unit_line_end(unit_line_t *line)
     assert_int_equal(line->served, line->arrived);
 }
 
-/* A lock that stands in memory of its own. */
+/* A lock in its own allocation. */
 typedef struct unit_own_lock {
     size_t size;
     void (*init)(void *lock);
@@ -208,7 +208,7 @@ static inline void unit_shared_body(int id, void *arg)
         free(shared);
 }
 
-/* Whoever has the lock last frees its memory: no release may still look at it then. */
+/* The last holder frees the lock: no release may touch it then. */
 static inline void unit_last_user_frees(const unit_own_lock_t *kind)
 {
     const int n = 6;
@@ -228,7 +228,7 @@ static inline void unit_last_user_frees(const unit_own_lock_t *kind)
             sched_yield(); \
     } while (0)
 
-/* Thread 0 is held before its rounds-th atomic access, wherever that is, the others go on. */
+/* Hold thread 0 before its rounds-th atomic access; the others go on. */
 static inline void unit_held_body(int id, void *arg)
 {
     unit_guarded_t *g = arg;

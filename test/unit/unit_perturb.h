@@ -3,7 +3,7 @@
  *     See COPYRIGHT in top-level directory
  */
 
-/* Loses the processor now and then just before an atomic access, so that a few processors show the
+/* Yields now and then just before an atomic access, so that a few processors show the
  * interleavings of many. Include it before any other header of src/sync. */
 
 #ifndef UNIT_PERTURB_H_INCLUDED
@@ -13,7 +13,7 @@
 
 #include "tsm_atomic.h"
 
-/* One access in so many yields; 0: none. Set it while there is one thread. */
+/* One access in this many yields; 0: none. Set it while there is one thread. */
 static int unit_perturb_one_in;
 
 static inline void unit_perturb(void)

@@ -3,8 +3,8 @@
  *     See COPYRIGHT in top-level directory
  */
 
-/* What the tests of the multi-producer multi-consumer queue share: the queue with small segments,
- * so that they come and go often, on memory that can end. Include unit_perturb.h before it. */
+/* What the tests of the multi-producer multi-consumer queue share: the queue with small segments, so
+ * that it uses many, and memory that can run out. Include unit_perturb.h before it. */
 
 #ifndef UNIT_WFQ_H_INCLUDED
 #define UNIT_WFQ_H_INCLUDED
@@ -20,7 +20,7 @@ static inline void *limited_malloc(size_t bytes);
 #define TSM_WFQ_MALLOC(bytes_) limited_malloc(bytes_)
 #define TSM_WFQ_FREE(p_) free(p_)
 #define TSM_WFQ_CELLS 8
-/* With none, whoever fails once asks for help. */
+/* With none, a thread that fails once asks for help. */
 static int patience;
 #define PATIENCE_DEFAULT 8
 #define TSM_WFQ_PATIENCE patience

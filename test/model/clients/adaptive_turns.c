@@ -3,8 +3,8 @@
  *     See COPYRIGHT in top-level directory
  */
 
-/* The adaptive lock, whose load changes with each question, so that claims that are left for the next
- * heir meet heirs that watch. */
+/* The adaptive lock; the load changes at each call, so that an heir that watches meets a claim left by
+ * the heir before. */
 
 #define CLIENT_LOAD -1
 #define TSM_ADAPTIVE_LOOKS 1

@@ -4,7 +4,7 @@
  */
 
 /* CLH lock: two threads acquire, one tries. Contexts come and go, so that nodes change hands while
- * others still wait on them. Tickets announce that their release wakes sleepers once somebody has
+ * others still wait on them. Tickets announce that their release wakes sleepers once a thread has
  * waited, and CLH_ANNOUNCE times more. */
 
 #include "client.h"

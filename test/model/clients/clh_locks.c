@@ -3,7 +3,7 @@
  *     See COPYRIGHT in top-level directory
  */
 
-/* Two CLH locks of one pool and three threads, so that a node is used for one lock while somebody
+/* Two CLH locks of one pool and three threads, so that a node is used for one lock while a thread
  * still waits on it for the other, and sleeps, as all tickets announce. */
 
 #include "client.h"

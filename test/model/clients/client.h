@@ -4,9 +4,9 @@
  */
 
 /* What the clients share. A client is a C11 program with a handful of threads and bounded loops;
- * its main returns 0, and whatever is wrong ends in assert() or is a data race, a deadlock or a
- * loop without end, which only a checker can see: ../sched, or one from outside. Started alone it
- * runs once. Plain variables are meant to be plain: the algorithm must order their accesses. */
+ * its main returns 0, and an error is a failed assert(), or a data race, a deadlock or an endless
+ * loop, which only a checker can see: ../sched, or another one. Started alone it runs once. Plain
+ * variables are meant to be plain: the algorithm must order their accesses. */
 
 #ifndef CLIENT_H_INCLUDED
 #define CLIENT_H_INCLUDED
@@ -21,8 +21,8 @@
 #include "client_load.h"
 
 /* The enumeration sets the first one; a client that is too long for it may do less then. A client
- * says the second if threads with the same body differ only in names: one order of their starts
- * then stands for all. */
+ * defines the second if threads with the same body differ only in names: one order of their starts
+ * then covers all. */
 #ifdef TSM_MODEL
 extern int model_enumerates;
 #define CLIENT_SYMMETRIC const int model_symmetric = 1
@@ -49,7 +49,7 @@ static inline void client_team(int n, void *(*const body[])(void *))
     }
 }
 
-/* The memory is the caller's alone: nobody else touches it from here on. */
+/* The memory is the caller's alone: no other thread touches it from here on. */
 #define client_scribble(p_) memset((void *) (p_), 0xa5, sizeof(*(p_)))
 
 /* What a lock protects. */

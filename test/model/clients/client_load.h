@@ -3,10 +3,10 @@
  *     See COPYRIGHT in top-level directory
  */
 
-/* The measure of load for clients: no threads are counted, the answer is what the client says. A
- * client that defines CLIENT_LOAD as 0 or 1 before client.h is never or always crowded; with -1 it
- * changes with each question. Without it, it is always crowded. One processor, so that nobody
- * spins, which would only make runs longer. */
+/* The measure of load for clients: it counts no threads; the client sets it. A client that defines
+ * CLIENT_LOAD as 0 or 1 before client.h is never or always crowded; with -1 it changes at each call.
+ * Without it, it is always crowded. One processor, so that no thread spins, which would only make
+ * runs longer. */
 
 #ifndef CLIENT_LOAD_H_INCLUDED
 #define CLIENT_LOAD_H_INCLUDED

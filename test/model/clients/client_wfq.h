@@ -4,8 +4,8 @@
  */
 
 /* The multi-producer multi-consumer queue, made small for a checker: one cell in a segment, little
- * reserve, and no pauses, unless the client says so; hardly any pool, so that segments are really
- * freed; and who fails once asks for help. Some clients take a call apart, to begin in the middle
+ * reserve, and no pauses, unless the client defines more; hardly any pool, so that segments are really
+ * freed; and a thread that fails once asks for help. Some clients split a call, to begin in the middle
  * of it. */
 
 #ifndef CLIENT_WFQ_H_INCLUDED
@@ -29,8 +29,8 @@
 #include "client.h"
 #include "queue/tsm_wfq.h"
 
-/* Dequeue, with a handle of one's own, until `got` of all dequeuers together is `items`: marked 1 by
- * who put them, of an array in order, and each ours alone. */
+/* Dequeue, with an own handle, until `got` of all dequeuers together is `items`. The items are marked 1
+ * by their producer, come from an array in order, and each is ours alone. */
 static inline void client_take_all(tsm_wfq_t *queue, TSM_ATOMIC(int) *got, int items)
 {
     tsm_wfq_handle_t *handle = tsm_wfq_attach(queue);
@@ -50,7 +50,7 @@ static inline void client_take_all(tsm_wfq_t *queue, TSM_ATOMIC(int) *got, int i
     tsm_wfq_detach(handle);
 }
 
-/* The first half of a dequeue that gets the index i, to whose cell nobody comes: until it has asked
+/* The first half of a dequeue that gets the index i, whose enqueuer never arrives: until it has asked
  * for help. */
 static inline void client_ask(tsm_wfq_t *queue, tsm_wfq_handle_t *handle, uint64_t i)
 {

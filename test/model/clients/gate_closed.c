@@ -3,8 +3,8 @@
  *     See COPYRIGHT in top-level directory
  */
 
-/* Two gates that are closed in the name of a thread that never comes, above each other, before a
- * ticket lock: two threads of low and one of high priority get in nevertheless. */
+/* Two gates, above each other, before a ticket lock, both closed in the name of a thread that never
+ * arrives: two threads of low and one of high priority get in nevertheless. */
 
 #include "client.h"
 #include "lock/tsm_gate.h"

@@ -3,7 +3,7 @@
  *     See COPYRIGHT in top-level directory
  */
 
-/* HMCS of two levels and two leaves: two threads on one leaf, one on the other, which tries, too.
+/* HMCS of two levels and two leaves: two threads on one leaf, one on the other, which also tries.
  * Each overwrites its node as soon as it has released. */
 
 #include "client.h"

@@ -22,7 +22,7 @@ static uint64_t operation(void *arg)
     return (uint64_t) ++*(int *) arg;
 }
 
-/* Two clients, one id: the second one waits for the first without learning anything else. */
+/* Two clients, one id: the second one waits for the first with relaxed loads only. */
 static void *calls(void *arg)
 {
     int data = 1;

@@ -3,9 +3,9 @@
  *     See COPYRIGHT in top-level directory
  */
 
-/* SWP queue: what is_empty promises. A producer pushes and looks whether the door is closed; the
- * other closes it and looks whether the queue is empty: one of the two must notice. And who finds
- * the queue empty knows that the last pop, and all before it, is over. */
+/* SWP queue: what is_empty promises. A producer pushes and checks whether the door is closed; the
+ * other thread closes it and checks whether the queue is empty: one of the two must notice. A thread
+ * that finds the queue empty knows that the last pop, and all before it, is over. */
 
 #include "client.h"
 #include "queue/tsm_swp.h"

@@ -4,7 +4,7 @@
  */
 
 /* SWP queue: the same promise for the snapshot of the tail as for is_empty. A producer pushes and
- * looks whether the door is closed; the consumer closes it and takes a snapshot. Either the
+ * checks whether the door is closed; the consumer closes it and takes a snapshot. Either the
  * producer notices, or its node is in what the consumer drains. */
 
 #include "client.h"

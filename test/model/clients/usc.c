@@ -4,7 +4,7 @@
  */
 
 /* The user-space condition: three threads, each waits for what another one of them, or the server's
- * polls, completes. Thread 2 completes the operation of thread 0 and keeps the wake until its own
+ * polls, completes. Thread 2 completes the operation of thread 0 and delays the wake until its own
  * wait is over, while thread 0 may have been elected. Waiters and links are overwritten as soon as
  * they are settled. */
 

@@ -3,7 +3,7 @@
  *     See COPYRIGHT in top-level directory
  */
 
-/* Park and unpark: the word belongs to the waiter, who frees it once it has seen the value. */
+/* Park and unpark: the word belongs to the waiter, which frees it once it has seen the value. */
 
 #include "client.h"
 #include "tsm_wait.h"

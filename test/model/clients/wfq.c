@@ -23,7 +23,7 @@ static void put(tsm_wfq_handle_t *handle, int *p)
         sched_yield();
 }
 
-/* Who gets an item has it alone. Returns whether there was one. */
+/* Dequeue an item, which is then ours alone. Returns 1 if there was one. */
 static int take(tsm_wfq_handle_t *handle, int **last)
 {
     int *p = tsm_wfq_dequeue(&queue, handle);

@@ -3,8 +3,8 @@
  *     See COPYRIGHT in top-level directory
  */
 
-/* Handles of the multi-producer multi-consumer queue: one thread gives its handle back and looks
- * whether the door is open; another one opens it and wants a handle. One of the two must notice. */
+/* Handles of the multi-producer multi-consumer queue: one thread gives its handle back and checks
+ * whether the door is open; another one opens it and asks for a handle. One of the two must notice. */
 
 #define TSM_WFQ_CELLS 2
 #include "client_wfq.h"

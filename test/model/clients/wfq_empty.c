@@ -3,10 +3,10 @@
  *     See COPYRIGHT in top-level directory
  */
 
-/* Late help in the multi-producer multi-consumer queue, from one situation: cells 0 and 1 are of
- * enqueuers that do not come, the item in cell 2 was put forward for one request to dequeue and
- * went to another one, whose owner is slow. So the first request is answered: "empty". Its owner
- * then enqueues and dequeues: it must find its item, whatever helpers of the first request do. */
+/* Late help in the multi-producer multi-consumer queue, from one situation: the enqueuers of cells 0
+ * and 1 never arrive, the item in cell 2 was the candidate of one request to dequeue and went to
+ * another one, whose owner is slow. So the first request finds the queue empty. Its owner then
+ * enqueues and dequeues: it must find its item, whatever helpers of the first request do. */
 
 #include "client_wfq.h"
 

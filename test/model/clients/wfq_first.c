@@ -3,10 +3,10 @@
  *     See COPYRIGHT in top-level directory
  */
 
-/* The first segment of the multi-producer multi-consumer queue: a thread begins a call in a place
- * that is gone, and takes the first segment instead, while another one passes items through the
- * queue and so moves on to segments that it has just appended. With one enqueuer a reserve of one
- * cell will do, so that a new segment soon is the first one. */
+/* The first segment of the multi-producer multi-consumer queue: a thread begins a call in a
+ * segment that is freed, and takes the first segment instead, while another one passes items through
+ * the queue and so moves on to segments that it has just appended. With one enqueuer a reserve of one
+ * cell is enough, so that a new segment soon is the first one. */
 
 #define TSM_WFQ_MARGIN(handles_) 1
 #define TSM_WFQ_STRIDE(handles_) 1

@@ -4,10 +4,10 @@
  */
 
 /* Guards of the multi-producer multi-consumer queue, from one situation: a dequeuer waits for help
- * with a request that was made in a segment which all the others have left, since nobody came to
- * cell 0; a helper is about to go back there, and a cleaner about to free what nobody guards. The
- * helper is in the first handle and the asker in the last one, so that the cleaner may miss the one
- * before it lowers its guard and the other after it has left. */
+ * with a request in a segment that all the others have left, since the enqueuer of cell 0 never
+ * arrived; a helper is about to go back there, and a cleaner about to free what no thread guards. The
+ * helper has the first handle and the asker the last one, so that the cleaner may miss the helper
+ * before it lowers its guard and the asker after it has left. */
 
 #include "client_wfq.h"
 

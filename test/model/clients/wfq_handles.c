@@ -3,8 +3,8 @@
  *     See COPYRIGHT in top-level directory
  */
 
-/* Handles of the multi-producer multi-consumer queue: with one handle for two threads, who has it
- * is alone; with as many as threads, attaching never fails. */
+/* Handles of the multi-producer multi-consumer queue: of two threads with one handle, only one has it
+ * at a time; with as many handles as threads, attaching never fails. */
 
 #define TSM_WFQ_CELLS 2
 #include "client_wfq.h"

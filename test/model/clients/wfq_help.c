@@ -3,10 +3,10 @@
  *     See COPYRIGHT in top-level directory
  */
 
-/* Help for a dequeuer of the multi-producer multi-consumer queue that asks twice, since cell 0 and
- * some from 3 on are of enqueuers that do not come: those make the second search long. It has asked
- * for the first time when the helper starts, which may take one request for the other, and would
- * then go where segments have been freed. */
+/* Help for a dequeuer of the multi-producer multi-consumer queue that asks twice, since the
+ * enqueuers of cell 0 and of some from 3 on never arrive: those make the second search long. It has
+ * asked for the first time when the helper starts, which may take one request for the other, and
+ * would then go where segments have been freed. */
 
 #include "client_wfq.h"
 

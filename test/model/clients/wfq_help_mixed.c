@@ -3,10 +3,10 @@
  *     See COPYRIGHT in top-level directory
  */
 
-/* Help for a dequeuer of the multi-producer multi-consumer queue that asks twice: cell 0 and later
- * cell 1 are of enqueuers that do not come, and there is nothing behind them. A helper that took
- * the index of the first request and the segment of the second one would go one cell too far,
- * behind the tail, which nobody may touch. */
+/* Help for a dequeuer of the multi-producer multi-consumer queue that asks twice: the enqueuers of
+ * cell 0 and later of cell 1 never arrive, and there is nothing behind them. A helper that took the
+ * index of the first request and the segment of the second one would go one cell too far, behind the
+ * tail, which no thread may touch. */
 
 #define TSM_WFQ_MARGIN(handles_) 2
 #define TSM_WFQ_STRIDE(handles_) 2
@@ -23,7 +23,7 @@ static void *helps(void *arg)
     return NULL;
 }
 
-/* Get an index to whose cell nobody comes, and ask for help. */
+/* Get an index whose enqueuer never arrives, and ask for help. */
 static void ask(uint64_t i)
 {
     tsm_fetch_add(&queue.tail, 1, TSM_SEQ_CST);

@@ -3,9 +3,9 @@
  *     See COPYRIGHT in top-level directory
  */
 
-/* A dequeuer of the multi-producer multi-consumer queue that has come before the enqueuer, as one
- * of several may, and gives it time: it may find the item in a later look at the cell than the
- * first. The item is plain data. */
+/* A dequeuer of the multi-producer multi-consumer queue that arrives before the enqueuer, as one of
+ * several may, and waits for it: it may find the item only in a later look at the cell. The item is
+ * plain data. */
 
 #define TSM_WFQ_PAUSES 2
 #include "client_wfq.h"

@@ -3,8 +3,8 @@
  *     See COPYRIGHT in top-level directory
  */
 
-/* The slow paths of the multi-producer multi-consumer queue: at the start one index is with an
- * enqueuer that does not come, so dequeuers fail, ask for help, and spoil what others want. Handles
+/* The slow paths of the multi-producer multi-consumer queue: at the start one index belongs to an
+ * enqueuer that never arrives, so dequeuers fail, ask for help, and spoil what others want. Handles
  * are given back after each call, so that requests of one handle follow each other. Nothing is lost
  * or doubled, and a consumer sees a producer's order. */
 

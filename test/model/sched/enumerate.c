@@ -8,15 +8,15 @@
  * alternative, takes that, and goes on with the first alternative everywhere; when no choice has
  * one left, all have been tried. A choice is: which thread goes on, which write a read sees, where
  * in the order of writes a write goes, which sleeper is woken, whether one sleep ends for no reason,
- * which processor and what time a thread is shown.
+ * which processor and what time a thread sees.
  *
  * States: most interleavings lead to a state that another one has led to. A state is what each
  *         thread has read and written so far (its history, which fixes its local state and its
- *         view), the order of writes of each location, and who may run. A run that comes to a state
- *         seen before, with no more preemptions left than then, is abandoned: what follows has been
- *         or will be tried. States are told apart by 64-bit hashes.
+ *         view), the order of writes of each location, and which threads may run. A run that reaches
+ *         a state seen before, with no more preemptions left than then, is abandoned: what follows
+ *         has been or will be tried. States are compared by 64-bit hashes.
  * Loops:  a round of a waiting loop ends with a yield. A round in which the thread has learned
- *         nothing and changed nothing leaves it as it was (end_round): then it gives way until
+ *         nothing and changed nothing leaves it as it was (end_round): then it does not run until
  *         another thread writes; and a run in which that round has read an old message is
  *         abandoned, since to look later is the same. A loop whose rounds change something reads
  *         the same old message in one round only, and after two rounds each other thread that can

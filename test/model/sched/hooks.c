@@ -265,7 +265,7 @@ int __wrap_sched_yield(void)
     return 0;
 }
 
-/* Processors that a client sees, unless it defines this, too. With one, nobody spins, which would
+/* Processors that a client sees, unless it defines this itself. With one, no thread spins, which would
  * only make runs longer. */
 extern int model_cpus;
 int model_cpus __attribute__((weak)) = 1;

@@ -3,11 +3,11 @@
  *     See COPYRIGHT in top-level directory
  */
 
-/* Tests of the checker itself: small programs of which it is known what C11 allows. -DTEST_name
- * selects one. At random seeds its last assertion, MUST, says what must not be: the Makefile knows
- * which of them C11 forbids, so that the checker must be silent, and which it allows, so that the
- * checker must find them. The enumeration compares the set of outcomes: each of those in ALLOWED
- * must be reached, and no other. */
+/* Tests of the checker itself: small programs whose outcomes in C11 are known. -DTEST_name selects one.
+ * With random seeds, its last assertion, MUST, fails for one outcome: the Makefile lists where C11
+ * forbids that outcome, so that the checker must be silent, and where C11 allows it, so that the
+ * checker must find it. The enumeration compares the set of outcomes: it must reach each of those in
+ * ALLOWED, and no other. */
 
 #include "client.h"
 #include "tsm_atomic.h"

@@ -47,10 +47,10 @@ static const unsigned conflicts[ACCESS_KINDS] = {
     1u << PLAIN_READ | 1u << PLAIN_WRITE
 };
 
-/* Eight bytes: when did which thread touch each of them last? */
+/* Eight bytes: the last access of each thread to each of them. */
 typedef struct cell {
     uintptr_t granule;
-    int kinds;                  /* bit for each access kind seen, by anybody */
+    int kinds;                  /* bit for each access kind seen, by any thread */
     unsigned freed;             /* bit for each byte */
     unsigned locations;         /* bit for each byte at which an atomic object begins */
     uint32_t clock[MODEL_THREADS][ACCESS_KINDS][8];

@@ -89,7 +89,7 @@ typedef struct thread {
         stamp_t stamp;          /* the message that is not the newest which it has read last */
         int round;              /* when first */
     } old[MODEL_LOCATIONS];
-    int stuck;                  /* its loop repeats itself until somebody writes */
+    int stuck;                  /* its loop repeats itself until another thread writes */
     int passed_over[MODEL_THREADS];     /* its yields since the other, runnable, has run */
     view_t now;
     view_t pending;             /* read relaxed; joins `now` at an acquire fence */
@@ -144,7 +144,7 @@ uint32_t model_random(uint32_t n);              /* 0 .. n-1 */
 int model_odds(int of16);
 uint32_t model_choice(uint32_t n);              /* 0 .. n-1: enumerated, or at random */
 void model_step(void);                          /* before each step that others can see */
-void model_yield(void);                         /* from a loop that cannot go on by itself */
+void model_yield(void);                         /* from a loop that waits for another thread */
 void model_wrote(void);                         /* a thread that waits may look again */
 void model_abandon(void) __attribute__((noreturn));     /* end this run */
 void model_block(const void *what, const char *how);
@@ -160,7 +160,7 @@ uint32_t enumerate_choice(uint32_t n);
 void enumerate_abandon(void) __attribute__((noreturn));     /* this run has nothing new */
 int enumerate_seen(void);                       /* this state, with as many preemptions left */
 long enumerate_executions(void);
-/* Not symmetric: a thread may well be told its own hash, as by a mutex that it had last. */
+/* Not symmetric: a thread may well learn its own hash, for example from a mutex that it had last. */
 static inline uint64_t model_mix(uint64_t hash, uint64_t value)
 {
     hash = hash * 0x9ddfea08eb382d69u + value * 0xc2b2ae3d27d4eb4fu + 0x165667b19e3779f9u;
@@ -180,7 +180,7 @@ void memory_store(volatile void *p, unsigned size, uint64_t value, int order, vo
 typedef uint64_t (*memory_op_t)(uint64_t old, uint64_t arg);
 uint64_t memory_rmw(volatile void *p, unsigned size, memory_op_t op, uint64_t arg, int order,
                     void *pc);
-/* Returns what it found; *done tells whether value was written. */
+/* Returns what it found; *done is 1 if value was written. */
 uint64_t memory_cas(volatile void *p, unsigned size, uint64_t expected, uint64_t value, int order,
                     int failed, int *done, void *pc);
 void memory_fence(int order);

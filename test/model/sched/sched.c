@@ -211,7 +211,7 @@ static void switch_to(thread_t *next)
         resume(next);
 }
 
-/* Somebody goes on, perhaps the caller. */
+/* Let a thread continue, perhaps the caller. */
 static void reschedule(void)
 {
     if (++model->steps > MODEL_STEPS)
@@ -277,7 +277,7 @@ __attribute__((noinline)) static uint64_t stack_hash(const thread_t *thread)
     return hash;
 }
 
-/* All that can run wait in loops that repeat themselves, and nobody writes. */
+/* All threads that can run wait in loops that repeat themselves, and none writes. */
 static int all_stuck(void)
 {
     for (int i = 0; i < model->threads; i++) {

@@ -6,9 +6,9 @@
 /* CLH-LPW of src/sync/lock/tsm_clh_lpw.h: a CLH queue for each priority and a ticket filter.
  * Parking is left out (clh_park.pml): a waiting thread is blocked until the ticket that it found in
  * the tail is released. Checked: mutual exclusion; go_straight is set exactly while the filter
- * belongs to the high queue; a low thread overtakes a high thread that stands at the filter at most
- * once, with two low threads that come again and again; everybody is served when no more high
- * threads come (spin reports an invalid end state). HIGH and LOW are the numbers of threads, TRIES:
+ * belongs to the high queue; a low thread overtakes a high thread that waits for the filter at most
+ * once, with two low threads that return again and again; every thread is served when no more high
+ * threads arrive (spin reports an invalid end state). HIGH and LOW are the numbers of threads, TRIES:
  * they try first. The BUG_ macros are mistakes that must be found. */
 
 #ifndef HIGH

@@ -4,17 +4,17 @@
  */
 
 /* Sleeping on one node in src/sync/lock/tsm_clh.h, with the names of the steps there: its owner
- * releases ticket after ticket, for each of which one thread waits, however late it comes. A store
+ * releases ticket after ticket, for each of which one thread waits, however late it arrives. A store
  * of `released` is `stored` until others see it, at some time, or because of the owner's next
- * exchange. Any ticket may announce that its release exchanges, or not. Checked: nobody sleeps for
- * ever (spin reports an invalid end state), nobody leaves before the release. A sleep may end once
+ * exchange. Any ticket may announce that its release exchanges, or not. Checked: no thread sleeps
+ * for ever (spin reports an invalid end state), none leaves before the release. A sleep may end once
  * for no reason. The BUG_ macros are mistakes that must be found. */
 
 #ifndef TICKETS
 #define TICKETS 3
 #endif
 
-byte queued;                        /* the newest ticket that somebody may wait for */
+byte queued;                        /* the newest ticket that a thread may wait for */
 byte stored, released;
 byte parked;
 bool asleep[TICKETS + 1];

@@ -7,8 +7,8 @@
  * algorithm 4): registration with the last combiner, messages to it, the closing of a combiner and
  * the hand-over, with one node more than threads. The numbers are those of the algorithm's lines.
  * Checked: operations exclude each other, each is executed once and answered to its owner, a thread
- * receives only the kind of message that it waits for (lemmas 3 and 5), nobody waits for ever (spin
- * reports an invalid end state). SWAP is the form of src/sync/combine/tsm_hybcomb.h, which
+ * receives only the kind of message that it waits for (lemmas 3 and 5), no thread waits for ever
+ * (spin reports an invalid end state). SWAP is the form of src/sync/combine/tsm_hybcomb.h, which
  * registers by a swap with a node that is open already, and goes on with its predecessor's node.
  * The BUG_ macros are mistakes that must be found. */
 

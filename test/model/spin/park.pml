@@ -5,7 +5,7 @@
 
 /* tsm_wait_word and tsm_wake_word of src/sync/tsm_wait.h: several waiters on one word, one waker.
  * Checked: no waiter sleeps for ever (spin reports an invalid end state), a waiter leaves only
- * after the wake, nobody writes the word after a waiter has left and may have freed it. A futex
+ * after the wake, no thread writes the word after a waiter has left and may have freed it. A futex
  * sleep is `asleep`; it may end once for no reason. The BUG_ macros are mistakes that must be
  * found. */
 
@@ -114,5 +114,5 @@ init {
     }
 }
 
-/* Everybody leaves. */
+/* All threads leave. */
 ltl leaves { <> (left[0] && left[WAITERS - 1]) }

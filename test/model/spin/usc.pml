@@ -37,14 +37,14 @@
 
 bool complete[REQUESTS];
 byte pointer[REQUESTS] = NONE;      /* the slots */
-byte count[THREADS];                /* takers that have let go */
+byte count[THREADS];                /* takers that have finished */
 byte taken[THREADS];                /* takers that the owner knows of */
 byte begun[THREADS];                /* count when the sleep began */
 bool asleep[THREADS];
 bool gone[THREADS];                 /* settled, and the waiter given back */
 bool returned[THREADS];
 byte server[SETS] = NONE;
-bool queued[6];                     /* [set * THREADS + thread]; who is elected is left open */
+bool queued[6];                     /* [set * THREADS + thread]; the elected thread is left open */
 #define Q(s, t) queued[(s) * THREADS + (t)]
 
 #define SLEEPERS(s) (Q(s, 0) || Q(s, 1) || Q(s, 2))
@@ -66,7 +66,7 @@ inline begin()
     }
 }
 
-/* Let go of t, and wake it. */
+/* Wake t, as the last access to it. */
 inline wake(t)
 {
     d_step {
@@ -322,7 +322,7 @@ end:
 #define CAN_RETURN(t) (HANGS != t)
 
 /* When nothing can happen any more: a thread that has not returned waits for what never completes,
- * as the server or asleep. Nobody who has been elected is asleep. */
+ * as the server or asleep. No elected thread is asleep. */
 proctype monitor()
 {
 end:
