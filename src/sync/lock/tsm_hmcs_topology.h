@@ -10,10 +10,9 @@
  *
  * Source:     PPoPP 2015 "High Performance Locks for Multi-level NUMA Systems", section 3, for the
  *             levels worth having; the hwloc 2 manual.
- * Invariants: every leaf has a path to the root; every processor number maps to a leaf.
- * Progress:   for set-up and end only: makes system calls and allocates, and never aborts. Binds no
- *             thread and changes nothing else in the process.
  * Threads:    one at a time for each topology and each lock; any number read one topology.
+ *
+ * Invariants and progress are at the end of this file.
  */
 
 #ifndef TSM_HMCS_TOPOLOGY_H_INCLUDED
@@ -234,5 +233,11 @@ static inline void tsm_hmcs_destroy_topology(tsm_hmcs_t *lock)
     free(lock->root);
     lock->root = NULL;
 }
+
+/*
+ * Invariants: every leaf has a path to the root; every processor number maps to a leaf.
+ * Progress:   for set-up and end only: makes system calls and allocates, and never aborts. Binds no
+ *             thread and changes nothing else in the process.
+ */
 
 #endif /* TSM_HMCS_TOPOLOGY_H_INCLUDED */

@@ -8,14 +8,10 @@
  * nodes for each kind of node and allocates a node when the list is empty. A node belongs to its
  * thread until the thread ends. Included by tsm_lock.h and tsm_lock.c only.
  *
- * Invariants: a node is in its thread's free list, or in use at one lock. Only its thread gets it
- *             and puts it back. A thread that ends gives back a kind whose nodes are all free; it
- *             leaves the nodes of a kind of which one is in use, since that lock still names it.
- * Progress:   get allocates when the thread has never used as many nodes at once, and ends the
- *             program with a message if there is no memory; else both are a few instructions.
- * Pairs:      none: nothing here is shared between threads.
  * Threads:    any number; they may come and go. The lists are per process, in tsm_lock.c, however
  *             many files include this header.
+ *
+ * Invariants and progress are at the end of this file.
  */
 
 #ifndef TSM_LOCK_NODE_H_INCLUDED
@@ -66,5 +62,14 @@ static inline void tsm_lock_node_put_(int kind, void *got)
     node->free = tsm_lock_free_[kind];
     tsm_lock_free_[kind] = node;
 }
+
+/*
+ * Invariants: a node is in its thread's free list, or in use at one lock. Only its thread gets it
+ *             and puts it back. A thread that ends gives back a kind whose nodes are all free; it
+ *             leaves the nodes of a kind of which one is in use, since that lock still names it.
+ * Progress:   get allocates when the thread has never used as many nodes at once, and ends the
+ *             program with a message if there is no memory; else both are a few instructions.
+ * Pairs:      none: nothing here is shared between threads.
+ */
 
 #endif /* TSM_LOCK_NODE_H_INCLUDED */

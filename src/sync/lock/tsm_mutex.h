@@ -8,14 +8,9 @@
  *
  * Source:     the baseline of all our papers; ICS'19 "Software Combining to Mitigate Multithreaded
  *             MPI Contention", section 2.
- * Invariants: those of POSIX. Released by the thread that acquired.
- * Progress:   blocking, no fairness: a thread that releases and acquires again often wins, which
- *             is fast and can starve the others. Try is bounded.
- *
- *   release                   acquire
- *   pthread_mutex_unlock      pthread_mutex_lock, successful pthread_mutex_trylock
- *
  * Threads:    any number; no node, no per-thread state.
+ *
+ * Invariants and progress are at the end of this file.
  */
 
 #ifndef TSM_MUTEX_H_INCLUDED
@@ -68,5 +63,14 @@ static inline void tsm_mutex_release(tsm_mutex_t *lock)
     assert(rc == 0);
     (void) rc;
 }
+
+/*
+ * Invariants: those of POSIX. Released by the thread that acquired.
+ * Progress:   blocking, no fairness: a thread that releases and acquires again often wins, which
+ *             is fast and can starve the others. Try is bounded.
+ *
+ *   release                   acquire
+ *   pthread_mutex_unlock      pthread_mutex_lock, successful pthread_mutex_trylock
+ */
 
 #endif /* TSM_MUTEX_H_INCLUDED */
