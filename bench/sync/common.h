@@ -96,7 +96,7 @@ BENCH_SHARED void bench_work(uint64_t rounds)
         __asm__ __volatile__("" : "+r"(rounds));
 }
 
-/* The rounds of bench_work that take so many nanoseconds: the fastest of some measurements. */
+/* The rounds of bench_work that take this many nanoseconds: the fastest of some measurements. */
 BENCH_SHARED uint64_t bench_rounds(double ns)
 {
     static double per_ns;
@@ -313,7 +313,7 @@ BENCH_SHARED void *bench_member_main(void *arg)
     return NULL;
 }
 
-/* Run body on n threads for so many seconds. Returns the seconds from the first thread's start to
+/* Run body on n threads for this many seconds. Returns the seconds from the first thread's start to
  * the stop. The threads do a few operations after the stop, which count. */
 BENCH_SHARED double bench_run(int n, int pin, double seconds,
                               void (*body)(bench_team_t *, int, void *), void *arg)

@@ -12,7 +12,7 @@
 typedef struct lock_loops {
     void *(*create)(void);
     void (*destroy)(void *lock);
-    /* Seconds for so many pairs of acquire and release, on one thread. */
+    /* Seconds for this many pairs of acquire and release, on one thread. */
     double (*pairs)(void *lock, int n);
     /* Acquire, count in *inside, work cs, release, work ps, until the team stops. Returns how often
      * this thread did. */

@@ -50,7 +50,7 @@ typedef struct MPIDI_thread {
 
 typedef struct MPIDI_thread_local {
     MPIDI_thread_t *self;       /* NULL before the first need */
-    int to_wake;                /* pending wakes: the first so many of `wake` */
+    int to_wake;                /* pending wakes: the number in `wake` */
     int held;                   /* critical sections it is in: one of the two values below for each */
     int draining;               /* it is issuing posted operations; see posted.h */
     unsigned completed;         /* requests that it has completed; wraps around */

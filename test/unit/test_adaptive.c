@@ -205,7 +205,7 @@ static void test_stopped_in_queue(void **state)
     release(NULL);
 }
 
-/* An heir watches while others use the lock: each of its yields, the test takes the lock so many
+/* An heir watches while others use the lock: at each of its yields, the test takes the lock so many
  * times and releases it on their behalf, and each look at the clock is a tenth of the quantum. So
  * the heir is overtaken a known number of times. */
 #define TAKEN_A_LOOK 3
