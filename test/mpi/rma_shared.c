@@ -3,7 +3,7 @@
 
 /* The threads of a process share one window, each with a part of its own, and flush at the same
  * time: what a thread has put must be at the target when its flush returns, even if the flushes of
- * the others mark it as done. */
+ * the others mark it as done. -s: the second put always has so many items. */
 #include "mt.h"
 
 #define ITEMS 2048
@@ -24,7 +24,7 @@ static void *worker(void *arg)
     uint64_t *out = mt_alloc(ITEMS * sizeof(*out));
     MPI_Aint part = (MPI_Aint) t->id * ITEMS;
     for (long i = 1; i <= mt.iters; i++) {
-        int items = 1 + (int) (mt_rand(&t->rng) % ITEMS);
+        int items = mt.bytes ? ITEMS - (int) mt.bytes : 1 + (int) (mt_rand(&t->rng) % ITEMS);
         for (int k = 0; k < ITEMS; k++)
             out[k] = (uint64_t) (i * ITEMS + k);
         /* two puts, so that the first may be under way when the second is flushed */
@@ -50,6 +50,7 @@ int main(int argc, char **argv)
 {
     mt_init(argc, argv, 6, 200);
     MT_CHECK(mt.size == 2, "run with 2 processes");
+    MT_CHECK(mt.bytes < ITEMS, "-s is not below %d", ITEMS);
     mem = mt_alloc((size_t) mt.threads * ITEMS * sizeof(*mem));
     MT_OK(MPI_Win_create((void *) mem, (MPI_Aint) ((size_t) mt.threads * ITEMS * sizeof(*mem)),
                          sizeof(*mem), MPI_INFO_NULL, MPI_COMM_WORLD, &win));
