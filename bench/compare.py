@@ -74,7 +74,9 @@ def parse():
     p.add_argument("--bin", default="bench-bin", help="folder of the compiled programs")
     p.add_argument("--build", action="store_true", help="compile them first with PREFIX/bin/mpicc")
     p.add_argument("--bench", choices=BENCHES, default="msgrate")
-    p.add_argument("--mode", choices=("pairs", "fanout"), default="pairs", help="of msgrate")
+    p.add_argument("--mode", choices=("pairs", "fanout", "fanin"), default="pairs",
+                   help="of msgrate")
+    p.add_argument("--post", action="store_true", help="of msgrate: time of one MPI_Isend")
     p.add_argument("--stream", action="store_true", help="of msgrate: windows not acknowledged")
     p.add_argument("--threads", default="1,2,4", help="list of thread counts")
     p.add_argument("--bytes", type=int, help="message size (default: the program's)")
@@ -106,7 +108,7 @@ def run_once(lib, a, threads):
         raise Bad(f"no program {program}; use --build")
     command = [lib.mpirun, "-n", "2", program, "-j", "-t", str(threads), "-d", str(a.duration)]
     if a.bench == "msgrate":
-        command += ["-m", a.mode] + (["-u"] if a.stream else [])
+        command += ["-m", a.mode] + (["-u"] * a.stream) + (["-p"] * a.post)
     command += ["-s", str(a.bytes)] if a.bytes else []
     with subprocess.Popen(command, env={**os.environ, **lib.env}, stdin=subprocess.DEVNULL,
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as child:

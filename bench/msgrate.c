@@ -4,6 +4,7 @@
 /* Message rate of T threads between two processes.
  *   pairs   thread i of rank 0 sends to thread i of rank 1 with tag i
  *   fanout  one thread of rank 0 sends to T threads of rank 1, tag i each
+ *   fanin   T threads of rank 0 send to one thread of rank 1, tag i each
  * MPI_Waitall completes a window of MPI_Isend or MPI_Irecv, and the receiver acknowledges it with 4
  * bytes. In a stream (-u) it acknowledges only the last window, so receivers that fall behind get
  * more messages than they have posted receives for.
@@ -11,39 +12,47 @@
  * processes need not agree on the time. */
 #include "bench_common.h"
 
-enum { PAIRS, FANOUT };
+#include <stdatomic.h>
+
+enum { PAIRS, FANOUT, FANIN, MODES };
+static const char *const mode_name[] = { "pairs", "fanout", "fanin" };
+
 #define ACK_TAG(i) (BENCH_MAX_THREADS + (i))
 #define WARM_UP_WINDOWS 16
 
 typedef struct {
-    int bytes, window, mode, stream, json;
+    int bytes, window, mode, stream, json, post;
     double duration;
     long count;                 /* messages per receiving thread; 0: measure by duration */
     bench_points_t points;
 } options_t;
 
 typedef struct {
-    int id, npeers;             /* first tag, and how many (fanout: all of them) */
+    int id, npeers;             /* first tag, and how many: all where one thread has T peers */
     char *buf, *last;           /* sender: every message but the last, and the last, of a window */
     MPI_Request *req;
     long messages;
-    double end;
+    double end, posting;        /* posting: seconds in MPI_Isend */
 } worker_t;
 
 static options_t opt;
 static int rank;
 static pthread_barrier_t start_line;
 static double start_time;
+static atomic_long last_window; /* fanin: the number of the last one; 0: not known yet */
 
 static void send_window(worker_t * w, int stop)
 {
     int n = 0;
+    double begin = opt.post ? bench_now() : 0.0;
+
     w->last[0] = (char) stop;
     for (int i = 0; i < opt.window; i++) {
         const char *b = i == opt.window - 1 ? w->last : w->buf;
         for (int p = 0; p < w->npeers; p++)
             MPI_Isend(b, opt.bytes, MPI_CHAR, 1, w->id + p, MPI_COMM_WORLD, &w->req[n++]);
     }
+    w->posting += opt.post ? bench_now() - begin : 0.0;
     MPI_Waitall(n, w->req, MPI_STATUSES_IGNORE);
     for (int p = 0; p < w->npeers && (stop || !opt.stream); p++) {
         int ack;
@@ -53,31 +62,51 @@ static void send_window(worker_t * w, int stop)
 
 static int recv_window(worker_t * w)
 {
-    const char *last = w->buf + (size_t) (opt.window - 1) * opt.bytes;
-    int ack = 0;
+    const char *last = w->buf + (size_t) (opt.window * w->npeers - 1) * opt.bytes;
+    int n = 0, ack = 0;
 
-    for (int i = 0; i < opt.window; i++)
-        MPI_Irecv(w->buf + (size_t) i * opt.bytes, opt.bytes, MPI_CHAR, 0, w->id,
-                  MPI_COMM_WORLD, &w->req[i]);
-    MPI_Waitall(opt.window, w->req, MPI_STATUSES_IGNORE);
-    if (*last || !opt.stream)
-        MPI_Send(&ack, 1, MPI_INT, 0, ACK_TAG(w->id), MPI_COMM_WORLD);
+    for (int i = 0; i < opt.window; i++) {
+        for (int p = 0; p < w->npeers; p++, n++)
+            MPI_Irecv(w->buf + (size_t) n * opt.bytes, opt.bytes, MPI_CHAR, 0, w->id + p,
+                      MPI_COMM_WORLD, &w->req[n]);
+    }
+    MPI_Waitall(n, w->req, MPI_STATUSES_IGNORE);
+    for (int p = 0; p < w->npeers && (*last || !opt.stream); p++)
+        MPI_Send(&ack, 1, MPI_INT, 0, ACK_TAG(w->id + p), MPI_COMM_WORLD);
     return *last;
+}
+
+static int time_is_over(long done)
+{
+    return opt.count ? done * opt.window >= opt.count : bench_now() - start_time >= opt.duration;
+}
+
+/* Whether this window, after `done` others, is the last one. fanin: all senders must stop with the
+ * same window. The first sender names it one window ahead; no other sender begins that window before
+ * the receiver has seen the first one's message. */
+static int is_last(const worker_t * w, long done)
+{
+    if (opt.mode != FANIN)
+        return time_is_over(done + 1);
+    if (w->id == 0 && !atomic_load(&last_window) && time_is_over(done + 2))
+        atomic_store(&last_window, done + 1);
+    return done > 0 && atomic_load(&last_window) == done;
 }
 
 static void *sender(void *arg)
 {
     worker_t *w = arg;
-    long windows = (opt.count + opt.window - 1) / opt.window, done = 0;
+    long done = 0;
     int stop;
 
     for (int i = 0; i < WARM_UP_WINDOWS && opt.count == 0; i++)
         send_window(w, 0);
+    w->posting = 0.0;
     if (pthread_barrier_wait(&start_line) == PTHREAD_BARRIER_SERIAL_THREAD)
         start_time = bench_now();
     pthread_barrier_wait(&start_line);
     do {
-        stop = opt.count ? done + 1 >= windows : bench_now() - start_time >= opt.duration;
+        stop = is_last(w, done);
         send_window(w, stop);
         done++;
     } while (!stop);
@@ -105,37 +134,44 @@ static void *alloc(size_t n)
 static void report(int threads, const worker_t * w, int nsenders)
 {
     long messages = 0;
-    double end = 0.0;
+    double end = 0.0, posting = 0.0, value;
+
     for (int i = 0; i < nsenders; i++) {
         messages += w[i].messages;
+        posting += w[i].posting;
         end = w[i].end > end ? w[i].end : end;
     }
-    double seconds = end - start_time, rate = (double) messages / seconds;
+    end -= start_time;
+    value = 1e-6 * (double) messages / end;
+    if (opt.post)
+        value = 1e6 * posting / (double) messages;
     if (opt.json)
-        printf("{\"bench\": \"msgrate\", \"mode\": \"%s\", \"threads\": %d, \"bytes\": %d, "
+        printf("{\"bench\": \"%s\", \"mode\": \"%s\", \"threads\": %d, \"bytes\": %d, "
                "\"window\": %d, \"stream\": %d, \"messages\": %ld, \"seconds\": %.6f, "
-               "\"value\": %.6g, \"unit\": \"million messages/s\"}\n",
-               opt.mode == PAIRS ? "pairs" : "fanout", threads, opt.bytes, opt.window, opt.stream,
-               messages, seconds, rate * 1e-6);
+               "\"value\": %.6g, \"unit\": \"%s\"}\n", opt.post ? "isend" : "msgrate",
+               mode_name[opt.mode], threads, opt.bytes, opt.window, opt.stream, messages, end,
+               value, opt.post ? "us" : "million messages/s");
     else
-        printf("%8d %12.4f\n", threads, rate * 1e-6);
+        printf("%8d %12.4f\n", threads, value);
     fflush(stdout);
 }
 
 static void run_point(int threads)
 {
-    int nsenders = opt.mode == PAIRS ? threads : 1;
-    int mine = rank == 0 ? nsenders : threads;
-    int npeers = rank == 0 ? threads / nsenders : 1;
+    int nsenders = opt.mode == FANOUT ? 1 : threads, nreceivers = opt.mode == FANIN ? 1 : threads;
+    int mine = rank == 0 ? nsenders : nreceivers;
+    int npeers = threads / mine;
     worker_t *w = alloc(sizeof(worker_t) * (size_t) mine);
 
     for (int i = 0; i < mine; i++) {
         w[i].id = i;
         w[i].npeers = npeers;
-        w[i].buf = alloc((size_t) opt.bytes * (rank == 0 ? 1 : (size_t) opt.window));
+        w[i].buf = alloc((size_t) opt.bytes *
+                         (rank == 0 ? 1 : (size_t) opt.window * (size_t) npeers));
         w[i].last = alloc((size_t) opt.bytes);
         w[i].req = alloc(sizeof(MPI_Request) * (size_t) opt.window * (size_t) npeers);
     }
+    atomic_store(&last_window, 0);
     pthread_barrier_init(&start_line, NULL, (unsigned) nsenders);
     MPI_Barrier(MPI_COMM_WORLD);
     bench_run_threads(mine, rank == 0 ? sender : receiver, w, sizeof(worker_t));
@@ -152,11 +188,12 @@ static void run_point(int threads)
 
 static int parse_mode(const char *s)
 {
-    if (!strcmp(s, "pairs"))
-        return PAIRS;
-    if (strcmp(s, "fanout"))
-        bench_usage_error("option -m: '%s' is neither pairs nor fanout", s);
-    return FANOUT;
+    for (int i = 0; i < MODES; i++) {
+        if (!strcmp(s, mode_name[i]))
+            return i;
+    }
+    bench_usage_error("option -m: '%s' is not pairs, fanout or fanin", s);
+    return PAIRS;
 }
 
 static void parse(int argc, char **argv)
@@ -165,7 +202,7 @@ static void parse(int argc, char **argv)
     opt = (options_t) {.bytes = 64,.window = 64,.mode = PAIRS,.duration = 0.5 };
     bench_thread_list("-t", "1,2,4,8,16", &opt.points);
     opterr = 0;
-    while ((c = getopt(argc, argv, "s:w:t:m:d:n:uj")) != -1) {
+    while ((c = getopt(argc, argv, "s:w:t:m:d:n:upj")) != -1) {
         switch (c) {
             case 's': opt.bytes = (int) bench_int("-s", optarg, 1, 1 << 26); break;
             case 'w': opt.window = (int) bench_int("-w", optarg, 1, 1 << 16); break;
@@ -174,6 +211,7 @@ static void parse(int argc, char **argv)
             case 'd': opt.duration = bench_seconds("-d", optarg); break;
             case 'n': opt.count = bench_int("-n", optarg, 1, 1L << 40); break;
             case 'u': opt.stream = 1; break;
+            case 'p': opt.post = 1; break;
             case 'j': opt.json = 1; break;
             default: optind = argc + 1; break;
         }
@@ -181,8 +219,10 @@ static void parse(int argc, char **argv)
             break;
     }
     if (optind != argc)
-        bench_usage_error("usage: msgrate [-m pairs|fanout] [-s bytes] [-w window] "
-                          "[-t 1,2,..] [-d seconds | -n messages per thread] [-u] [-j]");
+        bench_usage_error("usage: msgrate [-m pairs|fanout|fanin] [-s bytes] [-w window] "
+                          "[-t 1,2,..] [-d seconds | -n messages per thread] [-u] [-p] [-j]");
+    if (opt.stream && opt.mode == FANIN)
+        bench_usage_error("option -u: not with -m fanin, whose senders need the acknowledgements");
 }
 
 int main(int argc, char **argv)
@@ -190,9 +230,9 @@ int main(int argc, char **argv)
     rank = bench_init(&argc, &argv);
     parse(argc, argv);
     if (rank == 0 && !opt.json)
-        printf("# %s, %d bytes, window %d%s\n# threads  million messages/s\n",
-               opt.mode == PAIRS ? "pairs" : "fanout", opt.bytes, opt.window,
-               opt.stream ? ", not acknowledged" : "");
+        printf("# %s, %d bytes, window %d%s\n# threads  %s\n", mode_name[opt.mode], opt.bytes,
+               opt.window, opt.stream ? ", not acknowledged" : "",
+               opt.post ? "us for one MPI_Isend" : "million messages/s");
     for (int i = 0; i < opt.points.n; i++)
         run_point(opt.points.threads[i]);
     MPI_Finalize();
