@@ -38,6 +38,9 @@ static inline int MPIR_Requests_wait_turn(MPID_Progress_state * state)
 #if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI
     return MPID_Progress_wait(state);
 #else
+#ifdef MPIDI_WATCHDOG_H_INCLUDED        /* in ch4 */
+    MPIDI_watchdog_step();
+#endif
     return MPID_Progress_test(state);
 #endif
 }

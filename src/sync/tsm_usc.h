@@ -203,14 +203,15 @@ static inline void tsm_usc_settle(tsm_usc_waiter_t *waiter)
 
 /* ---- of the waiting thread: sets ---- */
 
-/* Returns how many threads sleep in this set, out of date on return, or -1 if the set is busy. For
- * a report. Any thread; never waits. */
-static inline int tsm_usc_look(tsm_usc_t *usc)
+/* Returns how many threads sleep in this set, and sets *served if it has a server; both out of date
+ * on return. Returns -1 if the set is busy. For a report. Any thread; never waits. */
+static inline int tsm_usc_look(tsm_usc_t *usc, int *served)
 {
     int n = 0;
 
     if (!tsm_mutex_try(&usc->lock))
         return -1;
+    *served = (usc->server != NULL);
     for (tsm_usc_link_t *link = usc->first; link != NULL; link = link->next)
         n++;
     tsm_mutex_release(&usc->lock);

@@ -2,7 +2,8 @@
  * See COPYRIGHT in top-level directory */
 
 /* MPIR_CVAR_PROGRESS_TIMEOUT: a process in which calls wait that long prints the waiting threads,
- * their calls and the state of each VCI to stderr, once, and goes on.  A process in which no call
+ * their calls and the state of each VCI to stderr, once, and goes on.  All but one of them sleep
+ * then, if progress is usc.  A process in which no call
  * waits prints nothing.  Process 0 waits in all its threads but one, which reads what is printed and
  * then asks process 1, outside MPI until then, for the messages; so no time is assumed. */
 #include "mt.h"
@@ -58,6 +59,28 @@ static void restore_stderr(void)
     dup2(saved_stderr, 2);
 }
 
+/* Whether threads that wait long sleep, all but the server: progress usc, the default except in the
+ * model global. */
+static int is_usc(const char *text)
+{
+    const char *env = getenv("MPIR_CVAR_CH4_THREAD_PROGRESS");
+    char version[MPI_MAX_LIBRARY_VERSION_STRING];
+    int len;
+
+    MT_OK(MPI_Get_library_version(version, &len));
+    if (strstr(text, "queue none"))
+        return 0;
+    return env && env[0] ? !strcmp(env, "usc") : !strstr(version, "--with-thread-progress=b");
+}
+
+static void check_sleepers(const char *text)
+{
+    char want[64];
+
+    snprintf(want, sizeof(want), "sleepers %d, served", mt.threads - 1);
+    MT_CHECK(strstr(text, want), "no '%s' in:\n%s", want, text);
+}
+
 static void check_report(void)
 {
     const char *text = printed_text();
@@ -68,6 +91,8 @@ static void check_report(void)
              count_of(text, " waits in "), mt.threads, text);
     MT_CHECK(count_of(text, "MPI_Waitany") == mt.threads / 2, "%d threads in MPI_Waitany, not %d",
              count_of(text, "MPI_Waitany"), mt.threads / 2);
+    if (is_usc(text))
+        check_sleepers(text);
 }
 
 static void wait_for_message(int id)

@@ -20,11 +20,18 @@
 
 #include "../model.h"
 #include "turn.h"
+#include "watchdog.h"
+
+/* What a call that waits is called in the watchdog's report. */
+MPL_STATIC_INLINE_PREFIX const char *MPIDI_wait_name(int any, int count)
+{
+    return any ? "MPI_Waitany, MPI_Waitsome" : count ?
+        "MPI_Wait, MPI_Waitall or a blocking call" : "a call that waits";
+}
 
 #if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI
 #include "../section/section.h"
 #include "poll.h"
-#include "watchdog.h"
 
 /* One turn of a call that waits: poll the VCIs in `state` and, if that completed nothing, back off or
  * sleep. The caller then looks at what it waits for. Any thread. */
@@ -37,8 +44,7 @@ void MPIDI_wait_leave(MPID_Progress_state * state);
 MPL_STATIC_INLINE_PREFIX void MPIDI_wait_begin(MPID_Progress_state * state, int any, int count,
                                                MPIR_Request ** reqs)
 {
-    MPIDI_watchdog_begin(any ? "MPI_Waitany, MPI_Waitsome" : count ?
-                         "MPI_Wait, MPI_Waitall or a blocking call" : "a call that waits");
+    MPIDI_watchdog_begin(MPIDI_wait_name(any, count));
     state->wait.any = any;
     state->wait.count = count;
     state->wait.reqs = reqs;
@@ -54,8 +60,9 @@ MPL_STATIC_INLINE_PREFIX void MPIDI_wait_end(MPID_Progress_state * state)
 }
 
 #else
-#define MPIDI_wait_begin(state_, any_, count_, reqs_) do { } while (0)
-#define MPIDI_wait_end(state_) do { } while (0)
+#define MPIDI_wait_begin(state_, any_, count_, reqs_) \
+    MPIDI_watchdog_begin(MPIDI_wait_name(any_, count_))
+#define MPIDI_wait_end(state_) MPIDI_watchdog_end()
 #endif
 
 #endif /* MPIDI_PROGRESS_H_INCLUDED */

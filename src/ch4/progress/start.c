@@ -4,11 +4,11 @@
  */
 
 #include "mpidimpl.h"
+#include "threads/progress/watchdog.h"
 
 #if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI
 
 #include "mpidu_init_shm.h"
-#include "threads/progress/watchdog.h"
 #include "tsm/tsm_load.h"
 
 static tsm_load_slot_t *slots;  /* one for each process of the node, in shared memory */
@@ -24,7 +24,7 @@ static void describe_vci(int vci, MPIDI_watchdog_vci_t * out)
     out->depth = __atomic_load_n(&m->count, __ATOMIC_RELAXED);
     out->queue_empty = !MPIDI_section_has_posted(v);
     out->polls = (unsigned) tsm_load(&v->polls, TSM_RELAXED);
-    out->sleepers = tsm_usc_look(&v->usc);
+    out->sleepers = tsm_usc_look(&v->usc, &out->is_served);
 }
 
 int MPIDI_progress_start(void)
@@ -69,9 +69,21 @@ static void issue_all_posted(void)
 
 #else
 
+/* For the watchdog: there is one lock, and no queue. */
+static void describe_process(int vci, MPIDI_watchdog_vci_t * out)
+{
+    MPIDU_Thread_mutex_t *m = &MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX;
+
+    (void) vci;
+    memset(out, 0, sizeof(*out));
+    out->owner = (unsigned long) __atomic_load_n(&m->owner, __ATOMIC_RELAXED);
+    out->depth = __atomic_load_n(&m->count, __ATOMIC_RELAXED);
+    out->queue_empty = -1;
+}
+
 int MPIDI_progress_start(void)
 {
-    return MPI_SUCCESS;
+    return MPIDI_watchdog_start(MPIR_Process.rank, 1, describe_process);
 }
 
 int MPIDI_progress_join_node(void)
@@ -81,6 +93,7 @@ int MPIDI_progress_join_node(void)
 
 void MPIDI_progress_stop(void)
 {
+    MPIDI_watchdog_stop();
 }
 
 #define issue_all_posted() do { } while (0)

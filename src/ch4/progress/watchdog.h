@@ -27,10 +27,9 @@ typedef struct MPIDI_watchdog_vci {
     unsigned long owner;        /* of the lock */
     int depth;                  /* how often the owner has entered */
     int queue_empty;            /* no operation is posted; -1: the model has no queue */
-    unsigned long server;       /* drives the VCI for those that sleep */
-    int sleepers;
+    int sleepers;               /* -1: could not be read */
+    int is_served;              /* a thread drives the VCI for those that sleep */
     unsigned polls;
-    unsigned completions;
 } MPIDI_watchdog_vci_t;
 
 /* Reads the state of a VCI, without a lock. By the watchdog's thread. */
