@@ -2,10 +2,10 @@
  * See COPYRIGHT in top-level directory */
 
 /* MPIR_CVAR_PROGRESS_TIMEOUT: a process in which calls wait that long prints the waiting threads,
- * their calls and the state of each VCI to stderr, once, and goes on.  All but one of them sleep
- * then, if progress is usc.  A process in which no call
- * waits prints nothing.  Process 0 waits in all its threads but one, which reads what is printed and
- * then asks process 1, outside MPI until then, for the messages; so no time is assumed. */
+ * their calls and the state of each VCI to stderr, once, and goes on.  If progress is usc, all but
+ * one of them sleep then.  A process in which no call waits prints nothing.  Process 0 waits in all
+ * its threads but one, which reads what is printed and then asks process 1, outside MPI until then,
+ * for the messages; so no time is assumed. */
 #include "mt.h"
 
 #define REPORT "an MPI call has waited for more than MPIR_CVAR_PROGRESS_TIMEOUT="
