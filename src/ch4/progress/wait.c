@@ -14,6 +14,38 @@
 /* Turns that complete nothing before a server first yields. */
 #define SERVER_TURNS 8
 
+/* Sleeps after which a thread that sleeps after one poll tries its full patience again. */
+#define PATIENCE_PROBE 16
+
+/* How many polls pay before a sleep while threads outnumber processors: many if what the thread waits
+ * for tends to come meanwhile, else each costs the other threads their time. So the number follows
+ * the thread's waits: one less with each sleep; all of it after a wait without one, and once in a
+ * while. It counts only while the load is crowded. */
+static __thread struct {
+    unsigned polls;
+    unsigned sleeps;
+    int slept;                  /* since the last wait began */
+} crowded;
+
+static unsigned crowded_polls(void)
+{
+    if (!crowded.slept)
+        crowded.polls = TSM_PATIENCE_POLLS;
+    crowded.slept = 0;
+    return crowded.polls;
+}
+
+static void crowded_sleep(void)
+{
+    if (!tsm_load_crowded())
+        return;
+    crowded.slept = 1;
+    if (crowded.polls > 1)
+        crowded.polls--;
+    else if (++crowded.sleeps % PATIENCE_PROBE == 0)
+        crowded.polls = TSM_PATIENCE_POLLS;
+}
+
 /* The waiting thread has polled long enough: no more spinning or yielding before it sleeps. */
 #define SLEEP_AT_ONCE ((tsm_wait_policy_t) {0, 0, 1})
 
@@ -181,7 +213,7 @@ static int back_off(MPID_Progress_state * state)
     MPIDI_watchdog_step();
     if (w->turns++ == 0)
         tsm_patience_begin(&w->patience, 1000 * (uint64_t) MPIR_CVAR_CH4_WAIT_SPIN_USEC,
-                           TSM_PATIENCE_POLLS);
+                           crowded_polls());
     if (w->serving) {
         tsm_load_touch();
         return server_turn(w);
@@ -195,6 +227,7 @@ static int back_off(MPID_Progress_state * state)
         default:
             if (!can_sleep(&list) || is_nested())
                 return yield_turn();
+            crowded_sleep();
             w->serving = sleep_or_serve(state, &list);
             w->turns = 0;
             return MPI_SUCCESS;
