@@ -240,52 +240,42 @@ static void check_fifo(const unit_line_t *line)
         assert_int_equal(line->order[i], i);
 }
 
-/* Held by high: low threads arrived first, but waiting high ones go before them. */
-static void test_high_goes_first(void **state)
+/* Held by high: low threads arrive, then high ones. They enter as in `order`, each kind in its own
+ * order. */
+static void check_order_behind_high(int n_low, int n_high, const char *order)
 {
     void *holder = begin(0);
 
-    (void) state;
     for (long round = 0; round < unit_scaled(60); round++) {
         unit_line_t highs = { .lock = &high_logged }, lows = { .lock = &low_logged };
         log_length = 0;
         acquire(holder);
-        for (int id = 0; id < 3; id++)
+        for (int id = 0; id < n_low; id++)
             add_low(&lows, id);
         wait_for_filter(2);
-        for (int id = 0; id < 4; id++)
+        for (int id = 0; id < n_high; id++)
             add_high(&highs, id);
         release(holder);
         unit_line_end(&highs);
         unit_line_end(&lows);
-        check_log("HHHHLLL");
+        check_log(order);
         check_fifo(&highs);
         check_fifo(&lows);
     }
     end(holder);
 }
 
+static void test_high_goes_first(void **state)
+{
+    (void) state;
+    check_order_behind_high(3, 4, "HHHHLLL");
+}
+
 /* A low thread does not wait for all high ones: the bound on a run counts the holder, too. */
 static void test_run_is_bounded(void **state)
 {
-    void *holder = begin(0);
-
     (void) state;
-    for (long round = 0; round < unit_scaled(60); round++) {
-        unit_line_t highs = { .lock = &high_logged }, lows = { .lock = &low_logged };
-        log_length = 0;
-        acquire(holder);
-        add_low(&lows, 0);
-        wait_for_filter(2);
-        for (int id = 0; id < 8; id++)
-            add_high(&highs, id);
-        release(holder);
-        unit_line_end(&highs);
-        unit_line_end(&lows);
-        check_log("HHHHHLHHH");
-        check_fifo(&highs);
-    }
-    end(holder);
+    check_order_behind_high(1, 8, "HHHHHLHHH");
 }
 
 /* Held by low: a high thread waits for the holder, and not for the low threads behind it. */

@@ -391,6 +391,19 @@ static int is_settled(tsm_usc_waiter_t *waiter)
     return tsm_count_read(&waiter->count) == waiter->taken;
 }
 
+/* What a report would see: so many sleepers, and a server or none; -1 while the set is in use. */
+static void look(int sleepers, int served)
+{
+    int found = -1;
+
+    tsm_mutex_acquire(&staged.usc.lock);
+    assert_int_equal(tsm_usc_look(&staged.usc, &found), -1);
+    assert_int_equal(found, -1);
+    tsm_mutex_release(&staged.usc.lock);
+    assert_int_equal(tsm_usc_look(&staged.usc, &found), sleepers);
+    assert_int_equal(found, served);
+}
+
 /* A wake wakes only its thread; a server that leaves wakes the first of the others. */
 static void test_wakes_exactly_one(void **state)
 {
@@ -400,6 +413,7 @@ static void test_wakes_exactly_one(void **state)
     stage();
     for (int i = 0; i < STAGED; i++)
         start(i);
+    look(STAGED, 1);
     waiter = tsm_usc_notify(&staged.slot[1]);
     assert_ptr_equal(waiter, &staged.waiter[1]);
     assert_null(tsm_usc_notify(&staged.slot[1]));
@@ -407,6 +421,7 @@ static void test_wakes_exactly_one(void **state)
     still_asleep(1);
     tsm_usc_wake(waiter);
     end(1, 0, 1);
+    look(STAGED - 1, 1);
     assert_true(is_settled(&staged.waiter[1]));
     still_asleep(0);
     still_asleep(2);
@@ -417,6 +432,7 @@ static void test_wakes_exactly_one(void **state)
     tsm_usc_leave(&staged.usc, &staged.link[0]);
     end(2, 1, 0);
     tsm_usc_leave(&staged.usc, &staged.link[2]);
+    look(0, 0);
     assert_true(is_settled(&staged.waiter[0]));
     assert_true(is_settled(&staged.waiter[2]));
     tsm_usc_destroy(&staged.usc);

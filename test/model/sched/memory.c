@@ -3,9 +3,10 @@
  *     See COPYRIGHT in top-level directory
  */
 
-/* The memory model: messages, views, and the detection of races; see model.h. */
+/* The memory model: messages and views; see model.h. */
 
 #include "model.h"
+#include "table.h"
 
 #include <stdatomic.h>
 #include <stdio.h>
@@ -33,52 +34,17 @@ typedef struct location {
     message_t *msg[MODEL_HISTORY];      /* in modification order */
 } location_t;
 
-/* Ways to touch memory, for the detection of races. */
-enum access { PLAIN_READ, PLAIN_WRITE, ATOMIC_READ, ATOMIC_WRITE, ACCESS_KINDS };
-
-static const char *const access_name[ACCESS_KINDS] =
-    { "plain read", "plain write", "atomic read", "atomic write" };
-
-/* Which earlier accesses of others must happen before an access of this kind. */
-static const unsigned conflicts[ACCESS_KINDS] = {
-    1u << PLAIN_WRITE | 1u << ATOMIC_WRITE,
-    1u << PLAIN_READ | 1u << PLAIN_WRITE | 1u << ATOMIC_READ | 1u << ATOMIC_WRITE,
-    1u << PLAIN_WRITE,
-    1u << PLAIN_READ | 1u << PLAIN_WRITE
-};
-
-/* Eight bytes: the last access of each thread to each of them. */
-typedef struct cell {
-    uintptr_t granule;
-    int kinds;                  /* bit for each access kind seen, by any thread */
-    unsigned freed;             /* bit for each byte */
-    unsigned locations;         /* bit for each byte at which an atomic object begins */
-    uint32_t clock[MODEL_THREADS][ACCESS_KINDS][8];
-    void *pc[MODEL_THREADS][ACCESS_KINDS];
-} cell_t;
-
-#define CELLS    1024
-#define SLOTS    4096           /* of both hash tables */
 #define MESSAGES (MODEL_STEPS + 2 * MODEL_LOCATIONS)
 
-typedef struct slot {
-    uintptr_t key;
-    uint32_t run;               /* the entry is from this run */
-    int index;
-} slot_t;
-
 typedef struct memory {
-    uint32_t run;
-    int locations, cells, messages;
+    int messages;
     uint64_t hash;              /* sum over the locations */
     uint64_t ordered_hash;      /* of ordered, fence and futex; 0: not known */
     view_t ordered;             /* newest message that a seq_cst access of the location has met */
     view_t fence;               /* what the last seq_cst fence has seen */
     view_t futex;               /* `at` only: what FUTEX_WAIT cannot miss */
-    slot_t location_slot[SLOTS];
-    slot_t cell_slot[SLOTS];
+    table_t table;              /* address to index in location; its count is how many there are */
     location_t location[MODEL_LOCATIONS];
-    cell_t cell[CELLS];
     message_t message[MESSAGES];
 } memory_t;
 
@@ -96,30 +62,12 @@ void memory_reset(void)
 {
     memory_t *m = model->memory;
 
-    m->run++;
-    m->locations = m->cells = m->messages = 0;
+    table_reset(&m->table);
+    m->messages = 0;
     m->hash = m->ordered_hash = 0;
     memset(&m->ordered, 0, sizeof(m->ordered));
     memset(&m->fence, 0, sizeof(m->fence));
     memset(&m->futex, 0, sizeof(m->futex));
-}
-
-/* The slot of a key, or the free one in which it has to be put. */
-static slot_t *find(slot_t *slots, uintptr_t key)
-{
-    size_t i = (size_t) (key * 0x9e3779b97f4a7c15u >> 40) % SLOTS;
-
-    while (slots[i].run == model->memory->run && slots[i].key != key)
-        i = (i + 1) % SLOTS;
-    return &slots[i];
-}
-
-static int take_slot(slot_t *slot, uintptr_t key, int *count, int most)
-{
-    if (*count == most)
-        model_fail("limit", "the client uses too much memory");
-    *slot = (slot_t) { .key = key, .run = model->memory->run, .index = (*count)++ };
-    return slot->index;
 }
 
 /* ---- views ---- */
@@ -146,7 +94,7 @@ static int join_known(view_t *into, const view_t *from, int known)
 
 void view_join(view_t *into, const view_t *from)
 {
-    join_known(into, from, model->memory->locations);
+    join_known(into, from, model->memory->table.count);
 }
 
 /* ---- histories, for the enumeration ---- */
@@ -181,7 +129,7 @@ static uint64_t ordered_hash(void)
 {
     memory_t *m = model->memory;
 
-    for (int i = 0; m->ordered_hash == 0 && i < m->locations; i++) {
+    for (int i = 0; m->ordered_hash == 0 && i < m->table.count; i++) {
         const location_t *l = &m->location[i];
         uint64_t hash = model_mix(l->address, hash_at(l, m->ordered.at[i]));
         hash = model_mix(hash, hash_at(l, m->fence.at[i]));
@@ -213,86 +161,18 @@ static void next_epoch(void)
     model->self->now.clock[model_index(model->self)]++;
 }
 
-/* ---- races ---- */
+/* ---- plain accesses ---- */
 
-static cell_t *cell_at(uintptr_t granule)
-{
-    memory_t *m = model->memory;
-    slot_t *slot = find(m->cell_slot, granule);
-
-    if (slot->run == m->run)
-        return &m->cell[slot->index];
-
-    cell_t *cell = &m->cell[take_slot(slot, granule, &m->cells, CELLS)];
-    memset(cell, 0, sizeof(*cell));
-    cell->granule = granule;
-    return cell;
-}
-
-static void report_race(const cell_t *cell, int other, int kind, enum access mine, void *pc)
-{
-    char there[256];
-
-    snprintf(there, sizeof(there), "%s", model_where(cell->pc[other][kind]));
-    model_fail("race", "thread %d, %s at %s; thread %d, %s at %s", other, access_name[kind], there,
-               model_index(model->self), access_name[mine], model_where(pc));
-}
-
-static void check_kind(const cell_t *cell, int kind, unsigned from, unsigned to, enum access mine,
-                       void *pc)
-{
-    for (int t = 0; t < model->threads; t++) {
-        uint32_t known = model->self->now.clock[t];
-        if (&model->thread[t] == model->self)
-            continue;
-        for (unsigned b = from; b < to; b++) {
-            if (cell->clock[t][kind][b] > known)
-                report_race(cell, t, kind, mine, pc);
-        }
-    }
-}
-
-/* Bytes from..to-1 of the cell are touched. */
-static void touch(cell_t *cell, unsigned from, unsigned to, enum access mine, void *pc)
-{
-    int self = model_index(model->self);
-
-    if (cell->freed >> from & ((1u << (to - from)) - 1))
-        model_fail("use after free", "%s at %s", access_name[mine], model_where(pc));
-    for (int kind = 0; kind < ACCESS_KINDS; kind++) {
-        if ((conflicts[mine] & (unsigned) cell->kinds) >> kind & 1)
-            check_kind(cell, kind, from, to, mine, pc);
-    }
-    for (unsigned b = from; b < to; b++)
-        cell->clock[self][mine][b] = model->self->now.clock[self];
-    cell->pc[self][mine] = pc;
-    cell->kinds |= 1 << mine;
-}
-
-static void overwrite_locations(const cell_t *cell, unsigned from, unsigned to)
+static void write_plain(uintptr_t begin, size_t size, int freed, void *pc)
 {
     memory_t *m = model->memory;
 
-    for (unsigned b = from; b < to; b++) {
-        if (cell->locations >> b & 1)
-            m->location[find(m->location_slot, cell->granule * 8 + b)->index].plain = 1;
-    }
-}
-
-static void touch_range(uintptr_t begin, size_t size, enum access kind, int freed, void *pc)
-{
-    uintptr_t end = begin + size;
-
-    while (begin < end) {
-        uintptr_t next = (begin | 7) + 1 < end ? (begin | 7) + 1 : end;
-        cell_t *cell = cell_at(begin / 8);
-        unsigned from = begin % 8, to = from + (unsigned) (next - begin);
-        touch(cell, from, to, kind, pc);
-        if (kind == PLAIN_WRITE && cell->locations)
-            overwrite_locations(cell, from, to);
-        if (freed)
-            cell->freed |= ((1u << (to - from)) - 1) << from;
-        begin = next;
+    if (!races_touch(begin, size, PLAIN_WRITE, freed, pc))
+        return;
+    for (uintptr_t address = begin; address < begin + size; address++) {
+        int i = table_find(&m->table, address);
+        if (i >= 0)
+            m->location[i].plain = 1;
     }
 }
 
@@ -302,12 +182,15 @@ void memory_plain(const volatile void *p, size_t size, int write, void *pc)
         return;
     if (write && (size_t) ((const volatile char *) p - model->self->stack) >= MODEL_STACK)
         model->self->changed = 1;
-    touch_range((uintptr_t) p, size, write ? PLAIN_WRITE : PLAIN_READ, 0, pc);
+    if (write)
+        write_plain((uintptr_t) p, size, 0, pc);
+    else
+        races_touch((uintptr_t) p, size, PLAIN_READ, 0, pc);
 }
 
 void memory_free(void *p, size_t size, void *pc)
 {
-    touch_range((uintptr_t) p, size, PLAIN_WRITE, 1, pc);
+    write_plain((uintptr_t) p, size, 1, pc);
     remember((uintptr_t) p);
 }
 
@@ -351,16 +234,16 @@ static location_t *locate(const volatile void *p, unsigned size)
 {
     memory_t *m = model->memory;
     uintptr_t address = (uintptr_t) p;
-    slot_t *slot = find(m->location_slot, address);
     uint64_t value = peek(address, size);
+    int i = table_find(&m->table, address);
     location_t *l;
 
-    if (slot->run != m->run) {
-        l = &m->location[take_slot(slot, address, &m->locations, MODEL_LOCATIONS)];
-        *l = (location_t) { .address = address, .size = size };
-        cell_at(address / 8)->locations |= 1u << address % 8;
+    if (i < 0) {
+        i = table_add(&m->table, address, MODEL_LOCATIONS);
+        m->location[i] = (location_t) { .address = address, .size = size };
+        races_atomic(address);
     }
-    l = &m->location[slot->index];
+    l = &m->location[i];
     if (l->count == 0 || l->plain || l->size != size || l->msg[l->count - 1]->value != value) {
         l->size = size;
         start_history(l, value);
@@ -379,7 +262,7 @@ static void order_loads(int order)
     if (order != memory_order_seq_cst)
         return;
     model->self->changed |= raise_stamps(model->self->now.early, model->memory->ordered.at,
-                                         model->memory->locations);
+                                         model->memory->table.count);
     if (model->enumerating)
         remember(ordered_hash());
 }
@@ -531,7 +414,7 @@ static message_t *insert(location_t *l, int i)
 
 static void add_view(message_t *to, const view_t *view, int known)
 {
-    int locations = model->memory->locations;
+    int locations = model->memory->table.count;
 
     if (to->known == 0)
         memset(&to->view, 0, sizeof(to->view));
@@ -579,9 +462,9 @@ static void write_message(location_t *l, int i, uint64_t value, int order, int r
     msg->rmw = rmw;
     meet(l, msg, order);
     if (releases(order))
-        add_view(msg, &self->now, model->memory->locations);
+        add_view(msg, &self->now, model->memory->table.count);
     else if (self->fenced.clock[model_index(self)] > 0)
-        add_view(msg, &self->fenced, model->memory->locations);
+        add_view(msg, &self->fenced, model->memory->table.count);
     if (rmw && read->known)
         add_view(msg, &read->view, read->known);
     if (msg->known)
@@ -593,7 +476,7 @@ static void write_message(location_t *l, int i, uint64_t value, int order, int r
 
 static void touch_atomic(const location_t *l, enum access kind, void *pc)
 {
-    touch_range(l->address, l->size, kind, 0, pc);
+    races_touch(l->address, l->size, kind, 0, pc);
 }
 
 uint64_t memory_load(const volatile void *p, unsigned size, int order, void *pc)
@@ -706,12 +589,12 @@ uint64_t memory_futex_read(const void *p)
 
 void memory_futex_publish(const void *p)
 {
-    slot_t *slot = find(model->memory->location_slot, (uintptr_t) p);
+    int i = table_find(&model->memory->table, (uintptr_t) p);
 
-    if (slot->run != model->memory->run)
+    if (i < 0)
         return;
-    stamp_t seen = model->self->now.at[slot->index];
-    if (seen > model->memory->futex.at[slot->index])
-        model->memory->futex.at[slot->index] = seen;
+    stamp_t seen = model->self->now.at[i];
+    if (seen > model->memory->futex.at[i])
+        model->memory->futex.at[i] = seen;
     model->memory->ordered_hash = 0;
 }

@@ -131,6 +131,7 @@ typedef struct model {
     char *arena;
     char *data, *bss;           /* the client's, as the linker left them */
     struct memory *memory;      /* memory.c */
+    struct races *races;        /* races.c */
     struct blocking *blocking;  /* hooks.c */
     struct enumeration *enumeration;    /* enumerate.c */
     struct event *events;       /* report.c */
@@ -188,6 +189,14 @@ void memory_plain(const volatile void *p, size_t size, int write, void *pc);
 void memory_free(void *p, size_t size, void *pc);
 uint64_t memory_futex_read(const void *p);      /* as the kernel does in FUTEX_WAIT */
 void memory_futex_publish(const void *p);       /* as the kernel does in FUTEX_WAKE */
+
+/* races.c */
+enum access { PLAIN_READ, PLAIN_WRITE, ATOMIC_READ, ATOMIC_WRITE, ACCESS_KINDS };
+void races_create(void);
+void races_reset(void);
+/* Reports a race; freed: nothing may touch the bytes again. Is there an atomic object among them? */
+int races_touch(uintptr_t begin, size_t size, enum access kind, int freed, void *pc);
+void races_atomic(uintptr_t address);           /* an atomic object begins here */
 
 /* hooks.c */
 void hooks_create(void);

@@ -510,6 +510,7 @@ void model_run(uint64_t seed)
     for (int i = 0; i < MODEL_THREADS; i++)
         model->thread[i].state = THREAD_UNUSED;
     memory_reset();
+    races_reset();
     hooks_reset();
     model->self = model_spawn(client_body, NULL);
     if (model->runs++ % 256 == 0)
@@ -528,6 +529,7 @@ static void create(const char *name)
     for (int i = 0; i < MODEL_THREADS; i++)
         model->thread[i].stack = map(MODEL_STACK);
     memory_create();
+    races_create();
     hooks_create();
     report_create();
     enumerate_create();
