@@ -16,7 +16,9 @@
  *             polling for all, or sleeps until its requests complete (ICS'19 4.2)
  *
  * A wait is an object on the caller's stack (MPIDI_wait_t, in MPID_Progress_state): a long wait does
- * not shorten the spinning of the next. Included by ch4_progress.h. */
+ * not shorten the spinning of the next. Only while threads outnumber processors does a thread learn
+ * from its last sleep: it then polls less before the next one (wait.c). A sleep in MPI_Waitany or
+ * MPI_Waitall of n requests costs up to 2n atomic exchanges. Included by ch4_progress.h. */
 
 #include "../model.h"
 #include "turn.h"

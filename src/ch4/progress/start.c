@@ -5,14 +5,12 @@
 
 #include "mpidimpl.h"
 #include "threads/progress/watchdog.h"
-
-#if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI
-
 #include "mpidu_init_shm.h"
 #include "tsm/tsm_load.h"
 
 static tsm_load_slot_t *slots;  /* one for each process of the node, in shared memory */
 
+#if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI
 /* For the watchdog: reads without the lock, so that it also works when the lock's holder hangs. */
 static void describe_vci(int vci, MPIDI_watchdog_vci_t * out)
 {
@@ -29,33 +27,8 @@ static void describe_vci(int vci, MPIDI_watchdog_vci_t * out)
 
 int MPIDI_progress_start(void)
 {
+    MPIR_Assert(MPIDI_VCI_LOCK_SELF() == pthread_self());
     return MPIDI_watchdog_start(MPIR_Process.rank, MPIDI_global.n_vcis, describe_vci);
-}
-
-int MPIDI_progress_join_node(void)
-{
-    int mpi_errno = MPI_SUCCESS;
-    int n = MPIR_Process.local_size;
-
-    if (n > 1) {
-        mpi_errno = MPIDU_Init_shm_alloc(n * sizeof(*slots), (void **) &slots);
-        MPIR_ERR_CHECK(mpi_errno);
-        tsm_load_share(slots, n, MPIR_Process.local_rank);
-    }
-
-  fn_exit:
-    return mpi_errno;
-  fn_fail:
-    goto fn_exit;
-}
-
-void MPIDI_progress_stop(void)
-{
-    MPIDI_watchdog_stop();
-    tsm_load_unshare();
-    if (slots)
-        MPIDU_Init_shm_free(slots);
-    slots = NULL;
 }
 
 /* Entering a VCI issues what is posted there. */
@@ -86,18 +59,34 @@ int MPIDI_progress_start(void)
     return MPIDI_watchdog_start(MPIR_Process.rank, 1, describe_process);
 }
 
+#define issue_all_posted() do { } while (0)
+#endif
+
 int MPIDI_progress_join_node(void)
 {
-    return MPI_SUCCESS;
+    int mpi_errno = MPI_SUCCESS;
+    int n = MPIR_Process.local_size;
+
+    if (n > 1) {
+        mpi_errno = MPIDU_Init_shm_alloc(n * sizeof(*slots), (void **) &slots);
+        MPIR_ERR_CHECK(mpi_errno);
+        tsm_load_share(slots, n, MPIR_Process.local_rank);
+    }
+
+  fn_exit:
+    return mpi_errno;
+  fn_fail:
+    goto fn_exit;
 }
 
 void MPIDI_progress_stop(void)
 {
     MPIDI_watchdog_stop();
+    tsm_load_unshare();
+    if (slots)
+        MPIDU_Init_shm_free(slots);
+    slots = NULL;
 }
-
-#define issue_all_posted() do { } while (0)
-#endif
 
 int MPIDI_progress_quiesce(void)
 {

@@ -15,6 +15,8 @@
 #if defined(MPICH_IS_THREADED) && MPL_THREAD_PACKAGE_NAME == MPL_THREAD_PACKAGE_POSIX
 #define TSM_LOCK_KIND MPICH_THREAD_LOCK
 #include "tsm/lock/tsm_lock.h"
+#include "tsm/tsm_load.h"
+#include "tsm/tsm_wait.h"
 
 typedef tsm_lock_t MPIDU_lock_t;
 
@@ -33,6 +35,15 @@ typedef tsm_lock_t MPIDU_lock_t;
 #define MPIDU_lock_release(lock_, err_) \
     do { tsm_lock_release(lock_); *(int *) (err_) = 0; } while (0)
 
+/* In a loop that waits, between the release of the lock and the next acquire: let other threads run.
+ * MPICH yields nothing here, so a thread that polls keeps its processor for a whole time slice. */
+static inline void MPIDU_lock_pause(void)
+{
+    tsm_load_touch();
+    if (tsm_load_crowded())
+        tsm_yield();
+}
+
 #if MPICH_THREAD_LOCK == TSM_LOCK_KIND_MUTEX
 #define MPIDU_lock_cond_wait(cond_, lock_, err_) MPL_thread_cond_wait(cond_, &(lock_)->mutex, err_)
 #else
@@ -49,6 +60,7 @@ typedef MPL_thread_mutex_t MPIDU_lock_t;
 #define MPIDU_lock_destroy MPL_thread_mutex_destroy
 #define MPIDU_lock_acquire MPL_thread_mutex_lock
 #define MPIDU_lock_release MPL_thread_mutex_unlock
+#define MPIDU_lock_pause MPL_thread_yield
 #define MPIDU_lock_cond_wait MPL_thread_cond_wait
 #endif
 
