@@ -287,9 +287,7 @@ int MPIDI_model_init(void)
     MPIR_ERR_CHKANDJUMP(!check_numbers() || !choose_row(MPIR_CVAR_CH4_THREAD_CS) ||
                         !choose_progress(MPIR_CVAR_CH4_THREAD_PROGRESS), mpi_errno,
                         MPI_ERR_OTHER, "**other");
-#if IS_VCI_LOCKED
     tsm_load_override(MPIR_CVAR_CH4_OVERSUBSCRIBED);
-#endif
     if (MPIR_CVAR_DEBUG_SUMMARY && MPIR_Process.rank == 0)
         printf("==== Thread safety ====\nthread-cs: %s\nthread progress: %s\nthread lock: %s\n",
                rows[MPIDI_model.row].name, kinds[MPIDI_model.progress], LOCK_NAME);
