@@ -22,6 +22,7 @@ typedef struct shared {
     long first;
     long second;
     long broken;
+    long mine;                          /* threads in `parts` */
     long seen[UNIT_TEAM_MAX];           /* operations of each thread so far */
     long rounds;
     int acquisitions;                   /* one in so many turns, 0: none */
@@ -36,7 +37,7 @@ typedef struct job {
 
 static void bump(shared_t *shared)
 {
-    if (shared->first != shared->second)
+    if (shared->first != shared->second || shared->mine > 1)
         shared->broken++;
     shared->first++;
     if (shared->first % 64 == 0)
@@ -54,6 +55,32 @@ static void job_op(void *arg)
     job->answer = job->shared->first;
 }
 
+/* The parts of apply, with work of our own around them. */
+static void parts(shared_t *shared, tsm_dsm_synch_node_t *node, job_t *job)
+{
+    if (!tsm_dsm_synch_begin(&shared->dsm, node, job_op, job))
+        return;
+    shared->mine++;
+    if (tsm_dsm_synch_combine(&shared->dsm, node) >= shared->dsm.max_combine)
+        shared->broken++;       /* our own operation counts */
+    job_op(job);
+    tsm_dsm_synch_combine(&shared->dsm, node);
+    shared->mine--;
+    tsm_dsm_synch_release(&shared->dsm, node);
+}
+
+/* Try, and if it succeeds execute the operation under the lock, which we did not announce. */
+static int tries(shared_t *shared, tsm_dsm_synch_node_t *node, job_t *job)
+{
+    if (!tsm_dsm_synch_try(&shared->dsm, node))
+        return 0;
+    job_op(job);
+    if (job->number % 2)
+        tsm_dsm_synch_combine(&shared->dsm, node);
+    tsm_dsm_synch_release(&shared->dsm, node);
+    return 1;
+}
+
 /* One turn of a thread; the node changes its place now and then, and is spoiled in between. */
 static void turn(shared_t *shared, tsm_dsm_synch_node_t *node, job_t *job, long i)
 {
@@ -62,7 +89,9 @@ static void turn(shared_t *shared, tsm_dsm_synch_node_t *node, job_t *job, long 
         tsm_dsm_synch_acquire(&shared->dsm, node);
         job_op(job);
         tsm_dsm_synch_release(&shared->dsm, node);
-    } else {
+    } else if ((job->id ^ i) % 3 == 0) {
+        parts(shared, node, job);
+    } else if ((job->id ^ i) % 3 == 1 || !tries(shared, node, job)) {
         tsm_dsm_synch_apply(&shared->dsm, node, job_op, job);
     }
 }
@@ -181,8 +210,7 @@ static tsm_dsm_synch_node_t *half_enter(int i, tsm_dsm_synch_op_t op)
 {
     tsm_dsm_synch_node_t *node = &staged.node[i];
 
-    node->op = op;
-    node->arg = node;
+    tsm_dsm_synch_prepare_(node, op, node);
     return tsm_dsm_synch_append_(&staged.dsm, node);
 }
 
@@ -191,12 +219,19 @@ static void enter(int i, tsm_dsm_synch_op_t op)
     tsm_dsm_synch_link_(half_enter(i, op), &staged.node[i]);
 }
 
-/* The holder has the object and a queue behind it. empty: the node without an operation. */
-static void stage(uint32_t max_combine, int empty)
+static void stage_free(uint32_t max_combine)
 {
     memset(&staged, 0, sizeof(staged));
     tsm_dsm_synch_init(&staged.dsm, max_combine);
     tsm_dsm_synch_node_init(&staged.holder);
+    for (int i = 0; i < QUEUED; i++)
+        tsm_dsm_synch_node_init(&staged.node[i]);
+}
+
+/* The holder has the object and a queue behind it. empty: the node without an operation. */
+static void stage(uint32_t max_combine, int empty)
+{
+    stage_free(max_combine);
     tsm_dsm_synch_acquire(&staged.dsm, &staged.holder);
     for (int i = 0; i < QUEUED; i++)
         enter(i, i == empty ? NULL : note_op);
@@ -213,16 +248,19 @@ static void check_staged(int done)
         if (i < done)
             assert_int_equal(staged.order[i], i);
     }
+    assert_true((done == QUEUED) == (tsm_load(&staged.dsm.tail, TSM_RELAXED) == NULL));
 }
 
-static void combine_and_check(uint32_t budget, int done)
+static void combine_and_check(int done)
 {
-    tsm_dsm_synch_combine_(&staged.holder, budget);
+    assert_int_equal(tsm_dsm_synch_combine(&staged.dsm, &staged.holder), done);
     /* those done may be gone by now */
     for (int i = 0; i < done; i++) {
         assert_int_equal(tsm_load(&staged.node[i].status, TSM_ACQUIRE), TSM_DSM_SYNCH_DONE);
         tsm_store(&staged.node[i].next, &staged.node[i], TSM_RELAXED);
     }
+    /* however often */
+    assert_int_equal(tsm_dsm_synch_combine(&staged.dsm, &staged.holder), 0);
     tsm_dsm_synch_release(&staged.dsm, &staged.holder);
     check_staged(done);
 }
@@ -231,26 +269,39 @@ static void test_combining_stops(void **state)
 {
     (void) state;
     stage(1024, -1);
-    combine_and_check(1024, QUEUED - 1);        /* the last thread executes its own operation */
-    for (int max = 0; max < QUEUED; max++) {
-        stage(1024, -1);
-        combine_and_check((uint32_t) max, max);
+    combine_and_check(QUEUED);
+    for (int max = 1; max <= QUEUED; max++) {
+        stage((uint32_t) max, -1);
+        combine_and_check(max);
     }
     for (int empty = 0; empty < QUEUED; empty++) {
         stage(1024, empty);
-        combine_and_check(1024, empty);
+        combine_and_check(empty);
     }
 }
 
-/* A thread is held between swap and link: the queue before it is served, nothing behind it. */
+/* When the last node is taken out, the holder's is the tail: new ones queue behind that. */
+static void test_behind_the_last(void **state)
+{
+    (void) state;
+    stage(2 * QUEUED, -1);
+    assert_int_equal(tsm_dsm_synch_combine(&staged.dsm, &staged.holder), QUEUED);
+    assert_ptr_equal(tsm_load(&staged.dsm.tail, TSM_RELAXED), &staged.holder);
+    assert_null(tsm_load(&staged.holder.next, TSM_RELAXED));
+    staged.executed = 0;
+    for (int i = 0; i < QUEUED; i++)
+        enter(i, note_op);
+    combine_and_check(QUEUED);
+}
+
+/* A thread is held between swap and link: the queue before it is served but for the node that it will
+ * link to, and nothing behind it. */
 static void test_held_before_link(void **state)
 {
     (void) state;
     for (int held = 1; held < QUEUED; held++) {
         tsm_dsm_synch_node_t *pred = NULL;
-        memset(&staged, 0, sizeof(staged));
-        tsm_dsm_synch_init(&staged.dsm, 1024);
-        tsm_dsm_synch_node_init(&staged.holder);
+        stage_free(1024);
         tsm_dsm_synch_acquire(&staged.dsm, &staged.holder);
         for (int i = 0; i < QUEUED; i++) {
             if (i == held)
@@ -258,13 +309,78 @@ static void test_held_before_link(void **state)
             else
                 enter(i, note_op);
         }
-        combine_and_check(1024, held - 1);
+        combine_and_check(held - 1);
         tsm_dsm_synch_link_(pred, &staged.node[held]);
         /* the new combiner goes on; no thread is left */
         staged.node[held - 1].op(staged.node[held - 1].arg);
-        tsm_dsm_synch_combine_(&staged.node[held - 1], 1024);
-        assert_int_equal(staged.executed, QUEUED - 1);
+        assert_int_equal(tsm_dsm_synch_combine(&staged.dsm, &staged.node[held - 1]),
+                         QUEUED - held);
+        assert_int_equal(staged.executed, QUEUED);
+        tsm_dsm_synch_release(&staged.dsm, &staged.node[held - 1]);
+        assert_null(tsm_load(&staged.dsm.tail, TSM_RELAXED));
     }
+}
+
+/* Our own operation counts in the bound; the last one is not taken out when the bound is reached. */
+static void test_bound_counts_our_own(void **state)
+{
+    (void) state;
+    for (int max = 1; max <= QUEUED; max++) {
+        stage_free((uint32_t) max);
+        assert_int_equal(tsm_dsm_synch_begin(&staged.dsm, &staged.holder, note_op, NULL), 1);
+        for (int i = 0; i < QUEUED; i++)
+            enter(i, note_op);
+        combine_and_check(max - 1);
+    }
+}
+
+/* Try takes a free object only, and leaves the node free and the queue alone otherwise. */
+static void test_try(void **state)
+{
+    tsm_dsm_synch_node_t node[2];
+
+    (void) state;
+    tsm_dsm_synch_init(&staged.dsm, 1024);
+    tsm_dsm_synch_node_init(&node[0]);
+    tsm_dsm_synch_node_init(&node[1]);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(tsm_dsm_synch_try(&staged.dsm, &node[0]), 1);
+        assert_int_equal(tsm_dsm_synch_try(&staged.dsm, &node[1]), 0);
+        assert_ptr_equal(tsm_load(&staged.dsm.tail, TSM_RELAXED), &node[0]);
+        tsm_dsm_synch_release(&staged.dsm, &node[0]);
+        tsm_dsm_synch_acquire(&staged.dsm, &node[1]);
+        assert_int_equal(tsm_dsm_synch_try(&staged.dsm, &node[0]), 0);
+        tsm_dsm_synch_release(&staged.dsm, &node[1]);
+    }
+    assert_null(tsm_load(&staged.dsm.tail, TSM_RELAXED));
+    assert_null(tsm_load(&staged.dsm.gate.tail, TSM_RELAXED));
+}
+
+/* Threads that only try each get the object and lose nothing. */
+static void try_body(int id, void *arg)
+{
+    shared_t *shared = arg;
+    tsm_dsm_synch_node_t node;
+
+    tsm_dsm_synch_node_init(&node);
+    for (long i = 0; i < shared->rounds; i++) {
+        job_t job = { shared, id, i, -1 };
+        while (!tries(shared, &node, &job))
+            sched_yield();
+    }
+}
+
+static void test_tries_only(void **state)
+{
+    static shared_t shared;
+
+    (void) state;
+    memset(&shared, 0, sizeof(shared));
+    tsm_dsm_synch_init(&shared.dsm, 3);
+    shared.rounds = unit_scaled(2000);
+    unit_team(8, try_body, &shared);
+    assert_int_equal(shared.broken, 0);
+    assert_int_equal(shared.first, 8 * shared.rounds);
 }
 
 static void release_without_acquire(void *arg)
@@ -284,6 +400,35 @@ static void node_in_use(void *arg)
     tsm_dsm_synch_apply(&staged.dsm, &staged.holder, note_op, NULL);
 }
 
+static void try_with_node_in_use(void *arg)
+{
+    static tsm_dsm_synch_t other;
+
+    (void) arg;
+    tsm_dsm_synch_init(&staged.dsm, 1);
+    tsm_dsm_synch_init(&other, 1);
+    tsm_dsm_synch_node_init(&staged.holder);
+    tsm_dsm_synch_acquire(&staged.dsm, &staged.holder);
+    tsm_dsm_synch_try(&other, &staged.holder);
+}
+
+static void combine_without_object(void *arg)
+{
+    (void) arg;
+    tsm_dsm_synch_init(&staged.dsm, 1);
+    tsm_dsm_synch_node_init(&staged.holder);
+    tsm_store(&staged.holder.next, NULL, TSM_RELAXED);
+    tsm_dsm_synch_combine(&staged.dsm, &staged.holder);
+}
+
+static void begin_without_operation(void *arg)
+{
+    (void) arg;
+    tsm_dsm_synch_init(&staged.dsm, 1);
+    tsm_dsm_synch_node_init(&staged.holder);
+    tsm_dsm_synch_begin(&staged.dsm, &staged.holder, NULL, NULL);
+}
+
 static void no_combining(void *arg)
 {
     (void) arg;
@@ -295,6 +440,9 @@ static void test_misuse(void **state)
     (void) state;
     unit_aborts(release_without_acquire, NULL);
     unit_aborts(node_in_use, NULL);
+    unit_aborts(try_with_node_in_use, NULL);
+    unit_aborts(combine_without_object, NULL);
+    unit_aborts(begin_without_operation, NULL);
     unit_aborts(no_combining, NULL);
 }
 
@@ -303,7 +451,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_misuse),
         cmocka_unit_test(test_combining_stops),
+        cmocka_unit_test(test_behind_the_last),
         cmocka_unit_test(test_held_before_link),
+        cmocka_unit_test(test_bound_counts_our_own),
+        cmocka_unit_test(test_try),
+        cmocka_unit_test(test_tries_only),
         cmocka_unit_test(test_operations),
         cmocka_unit_test(test_operations_and_acquisitions),
         cmocka_unit_test(test_acquisitions_only),

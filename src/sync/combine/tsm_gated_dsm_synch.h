@@ -4,9 +4,9 @@
  */
 
 /*
- * DSM-Synch with a gate before its acquire, for more threads than processors. Use acquire and
- * release as those of DSM-Synch, with the same nodes; there is no try, so each acquire counts as
- * one that waits. tsm_dsm_synch_apply on the member `lock` combines as usual and passes no gate.
+ * DSM-Synch with a gate before its acquire, for more threads than processors. Use acquire, try and
+ * release as those of DSM-Synch, with the same nodes. tsm_dsm_synch_apply, begin and combine on the
+ * member `lock` work as usual and pass no gate.
  *
  * Source:     ../lock/tsm_gate.h and tsm_dsm_synch.h, from which the invariants, the progress
  *             property and the pairs come.
@@ -30,11 +30,27 @@ static inline void tsm_gated_dsm_synch_init(tsm_gated_dsm_synch_t *gated, uint32
     tsm_dsm_synch_init(&gated->lock, max_combine);
 }
 
-/* Blocks until the object is ours. */
+/* Blocks until the object is ours; combines as tsm_dsm_synch_acquire. */
 static inline void tsm_gated_dsm_synch_acquire(tsm_gated_dsm_synch_t *gated,
                                                tsm_dsm_synch_node_t *node)
 {
-    tsm_gate_acquire(&gated->gate, 0, tsm_dsm_synch_acquire(&gated->lock, node));
+    tsm_gate_acquire(&gated->gate, tsm_dsm_synch_try(&gated->lock, node),
+                     tsm_dsm_synch_acquire(&gated->lock, node));
+}
+
+/* The same without combining. */
+static inline void tsm_gated_dsm_synch_acquire_only(tsm_gated_dsm_synch_t *gated,
+                                                    tsm_dsm_synch_node_t *node)
+{
+    tsm_gate_acquire(&gated->gate, tsm_dsm_synch_try(&gated->lock, node),
+                     tsm_dsm_synch_acquire_only(&gated->lock, node));
+}
+
+/* 1 if the object is now ours, else 0; also 0 while threads queue at the gate, for all but the
+ * favoured one. Never waits. */
+static inline int tsm_gated_dsm_synch_try(tsm_gated_dsm_synch_t *gated, tsm_dsm_synch_node_t *node)
+{
+    return tsm_gate_try(&gated->gate, tsm_dsm_synch_try(&gated->lock, node));
 }
 
 /* By the holder. Does not touch the gate. */
