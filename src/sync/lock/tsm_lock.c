@@ -111,6 +111,7 @@ static size_t node_size(int kind)
         [TSM_LOCK_NODE_CLH] = sizeof(tsm_lock_clh_node_t),
         [TSM_LOCK_NODE_HMCS] = sizeof(tsm_lock_hmcs_node_t),
         [TSM_LOCK_NODE_HYBLOCK] = sizeof(tsm_lock_hyblock_node_t),
+        [TSM_LOCK_NODE_DSM] = sizeof(tsm_lock_dsm_node_t),
     };
 
     return size[kind];
@@ -127,6 +128,8 @@ static int node_begin(int kind, tsm_lock_node_t *node)
         ((tsm_lock_hmcs_node_t *) node)->own = zero;
     else if (kind == TSM_LOCK_NODE_HYBLOCK)
         tsm_hyblock_node_init(&((tsm_lock_hyblock_node_t *) node)->own);
+    else if (kind == TSM_LOCK_NODE_DSM)
+        tsm_dsm_synch_node_init(&((tsm_lock_dsm_node_t *) node)->own);
     return 0;
 }
 

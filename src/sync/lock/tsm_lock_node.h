@@ -4,9 +4,9 @@
  */
 
 /*
- * The queue nodes of tsm_lock.h, so that its callers need none. Each thread has a list of free
- * nodes for each kind of node and allocates a node when the list is empty. A node belongs to its
- * thread until the thread ends. Included by tsm_lock.h and tsm_lock.c only.
+ * The queue nodes of tsm_lock.h and tsm_dsm_lock.h, so that their callers need none. Each thread has
+ * a list of free nodes for each kind of node and allocates a node when the list is empty. A node
+ * belongs to its thread until the thread ends. Included by tsm_lock.h, tsm_lock.c and combine/tsm_dsm_lock.h only.
  *
  * Threads:    any number; they may come and go. The lists are per process, in tsm_lock.c, however
  *             many files include this header.
@@ -26,7 +26,8 @@
 #define TSM_LOCK_NODE_CLH     1
 #define TSM_LOCK_NODE_HMCS    2
 #define TSM_LOCK_NODE_HYBLOCK 3
-#define TSM_LOCK_NODES        4
+#define TSM_LOCK_NODE_DSM     4
+#define TSM_LOCK_NODES        5
 
 /* What every node begins with. */
 typedef struct tsm_lock_node {

@@ -4,14 +4,15 @@
  */
 
 /*
- * What the queue locks of tsm_lock.h share: the node types, the CLH pool, and the description of
- * the machine for HMCS. tsm_lock.c makes the pool and the description when the first lock needs
- * them; they stay until the process ends. Included by tsm_lock.h and tsm_lock.c only.
+ * What the queue locks of tsm_lock.h and tsm_dsm_lock.h share: the node types, the CLH pool, and the
+ * description of the machine for HMCS. tsm_lock.c makes the pool and the description when the first lock needs
+ * them; they stay until the process ends. Included by those two and tsm_lock.c only.
  */
 
 #ifndef TSM_LOCK_SHARED_H_INCLUDED
 #define TSM_LOCK_SHARED_H_INCLUDED
 
+#include "../combine/tsm_dsm_synch.h"
 #include "tsm_gated.h"
 #include "tsm_lock_node.h"
 
@@ -34,6 +35,11 @@ typedef struct tsm_lock_hyblock_node {
     tsm_lock_node_t head;
     tsm_hyblock_node_t TSM_ALIGNED own;         /* keeps its own words on lines of their own */
 } TSM_ALIGNED tsm_lock_hyblock_node_t;
+
+typedef struct tsm_lock_dsm_node {
+    tsm_lock_node_t head;
+    tsm_dsm_synch_node_t own;
+} TSM_ALIGNED tsm_lock_dsm_node_t;
 
 /* The pool of all CLH and CLH-LPW locks; *rc: 0 or an errno value. */
 __attribute__((visibility("hidden"))) tsm_clh_pool_t *tsm_lock_clh_pool_(int *rc);
