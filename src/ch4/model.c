@@ -46,8 +46,8 @@ cvars:
       verbosity   : MPI_T_VERBOSITY_USER_BASIC
       scope       : MPI_T_SCOPE_LOCAL
       description : >-
-        With lockq, the most operations of other threads that a thread issues before its own call
-        goes on. At least 1.
+        With lockq and csync, the most operations of other threads that a thread issues before its own
+        call goes on. At least 1.
 
     - name        : MPIR_CVAR_CH4_WAIT_SPIN_USEC
       category    : CH4_THREADS

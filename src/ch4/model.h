@@ -13,7 +13,8 @@
 
 enum {
     MPIDI_ISSUE_LOCK,
-    MPIDI_ISSUE_LOCKQ
+    MPIDI_ISSUE_LOCKQ,
+    MPIDI_ISSUE_CSYNC
 };
 
 #define TSM_MODEL(id_, name_, alias_, issue_, progress_, scope_, lock_, where_, help_)
@@ -54,12 +55,13 @@ typedef struct MPIDI_model {
     int issue;
     int progress;               /* MPIDI_PROGRESS_*_KIND */
 } MPIDI_model_t;
-extern MPIDI_model_t MPIDI_model;
+/* hidden: the fast paths compare it with a constant, without a load of its address */
+extern MPIDI_model_t MPIDI_model __attribute__((visibility("hidden")));
 
 #if MPICH_THREAD_MODEL_IS_RUNTIME
 #define MPIDI_MODEL_ISSUE MPIDI_model.issue
 #else
-#define MPIDI_MODEL_ISSUE MPIDI_MODEL_CONCAT(MPIDI_MODEL_ISSUE_, MPICH_THREAD_MODEL)
+#define MPIDI_MODEL_ISSUE ((int) MPIDI_MODEL_CONCAT(MPIDI_MODEL_ISSUE_, MPICH_THREAD_MODEL))
 #endif
 
 /* Read and check our control variables. In MPID_Init, by one thread. */

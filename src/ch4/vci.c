@@ -14,6 +14,7 @@ void MPIDI_vci_init(int vci)
 
     MPIR_Assert(err == 0);
     tsm_swp_init(&v->posted);
+    tsm_dsm_lock_init(&v->csync, (uint32_t) MPIR_CVAR_CH4_MAX_COMBINE);
     tsm_store(&v->poll_wanted, 0, TSM_RELAXED);
     tsm_store(&v->polls, 0, TSM_RELAXED);
     v->draining = 0;

@@ -9,6 +9,7 @@
 /* What the thread-safety models keep for each VCI. The lock of the VCI points to it (`vci` in
  * MPIDU_Thread_mutex_t, NULL in all other mutexes). The lock guards all fields, except where noted. */
 
+#include "tsm/combine/tsm_dsm_lock.h"
 #include "tsm/queue/tsm_swp.h"
 #include "tsm/tsm_usc.h"
 
@@ -26,6 +27,8 @@ typedef struct MPIDI_vci {
     unsigned shm_quiet;         /* polls since shared memory brought something */
     /* line 3: waiting threads, under its own lock; see progress/wait.c */
     tsm_usc_t usc TSM_ALIGNED;
+    /* the lock of the VCI with the model csync, in place of the mutex's own; see issue/csync.h */
+    tsm_dsm_lock_t csync TSM_ALIGNED;
 } MPIDI_vci_t;
 
 /* Make the state of a VCI and attach it to the VCI's lock; destroy it. By the thread that initializes

@@ -31,6 +31,8 @@
 void MPIDI_section_issue_posted(MPIDI_vci_t * vci);
 void MPIDI_section_poll_for_others(MPIDU_Thread_mutex_t * m);
 void MPIDI_section_help(MPIDU_Thread_mutex_t * m);
+void MPIDI_section_enter_csync(MPIDU_Thread_mutex_t * m);
+void MPIDI_section_exit_csync(MPIDU_Thread_mutex_t * m);
 void MPIDI_section_wake(void);
 void MPIDI_section_pause(void);
 
@@ -44,6 +46,10 @@ MPL_STATIC_INLINE_PREFIX void MPIDI_section_enter(MPIDU_Thread_mutex_t * m, int 
     if (MPIDI_vci_lock_is_mine(m)) {
         MPIR_Assert(recursive || m->vci);
         m->count++;
+        return;
+    }
+    if (unlikely(MPIDI_vci_lock_is_csync(m))) {
+        MPIDI_section_enter_csync(m);
         return;
     }
     MPIDI_vci_lock_enter(m, low);
@@ -62,13 +68,19 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_section_try(MPIDU_Thread_mutex_t * m)
     return MPIDI_vci_lock_try(m);
 }
 
+MPL_STATIC_INLINE_PREFIX void MPIDI_section_wake_after_(void)
+{
+    if (unlikely(MPIDI_thread_local.to_wake && !MPIDI_thread_holds_vci()))
+        MPIDI_section_wake();
+}
+
 /* Release the lock, wake threads, and return the depth. Posted operations stay. */
 MPL_STATIC_INLINE_PREFIX int MPIDI_section_release(MPIDU_Thread_mutex_t * m)
 {
-    int depth = MPIDI_vci_lock_leave(m);
+    int depth = unlikely(MPIDI_vci_lock_is_csync(m)) ? MPIDI_vci_csync_leave(m) :
+        MPIDI_vci_lock_leave(m);
 
-    if (unlikely(MPIDI_thread_local.to_wake && !MPIDI_thread_holds_vci()))
-        MPIDI_section_wake();
+    MPIDI_section_wake_after_();
     return depth;
 }
 
@@ -80,9 +92,14 @@ MPL_STATIC_INLINE_PREFIX void MPIDI_section_exit(MPIDU_Thread_mutex_t * m)
         m->count--;
         return;
     }
+    if (unlikely(MPIDI_vci_lock_is_csync(m))) {
+        MPIDI_section_exit_csync(m);
+        return;
+    }
     if (vci && unlikely(tsm_load(&vci->poll_wanted, TSM_RELAXED)))
         MPIDI_section_poll_for_others(m);
-    MPIDI_section_release(m);
+    MPIDI_vci_lock_leave(m);
+    MPIDI_section_wake_after_();
     if (vci) {
         MPIDI_SECTION_FENCE();
         if (unlikely(MPIDI_section_has_posted(vci)))
@@ -100,9 +117,7 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_section_suspend(MPIDU_Thread_mutex_t * m)
 
 MPL_STATIC_INLINE_PREFIX void MPIDI_section_resume(MPIDU_Thread_mutex_t * m, int depth, int low)
 {
-    MPIDI_vci_lock_enter(m, low);
-    if (unlikely(MPIDI_section_has_posted(m->vci)))
-        MPIDI_section_issue_posted(m->vci);
+    MPIDI_section_enter(m, 0, low);
     m->count = depth;
 }
 
@@ -136,6 +151,8 @@ MPL_STATIC_INLINE_PREFIX void MPIDI_section_yield(MPIDU_Thread_mutex_t * m)
  *  - A thread that takes the lock of a VCI first issues what is posted there (posted.h), so an
  *    operation that it posted earlier is issued before all that it does next (ICS'19 section 3.4;
  *    here for every section, so RMA, probe, cancel and progress need no code for it).
+ *  - With csync no operation is posted. The holder issues the operations that wait for the lock, after
+ *    it has entered and before it leaves, at most MPIR_CVAR_CH4_MAX_COMBINE in all (issue/csync.h).
  *  - The holder of a VCI may enter it again. Any other mutex is not recursive, except where MPICH
  *    enters it so (ENTER_REC).
  *  - Before the release, the holder drives the VCI once if a thread asks for it (progress/poll.h).

@@ -38,4 +38,36 @@ void MPIDI_vci_lock_wait(MPIDU_Thread_mutex_t * m, int low)
         tsm_lock_acquire(&m->mutex);
 }
 
+void MPIDI_vci_csync_enter(MPIDU_Thread_mutex_t * m)
+{
+    tsm_load_touch();
+    tsm_dsm_lock_acquire(&((MPIDI_vci_t *) m->vci)->csync);
+    MPIDI_vci_lock_own_(m, 1);
+}
+
+int MPIDI_vci_csync_try(MPIDU_Thread_mutex_t * m)
+{
+    if (!tsm_dsm_lock_try(&((MPIDI_vci_t *) m->vci)->csync))
+        return 0;
+    MPIDI_vci_lock_own_(m, 1);
+    return 1;
+}
+
+int MPIDI_vci_csync_leave(MPIDU_Thread_mutex_t * m)
+{
+    int depth = MPIDI_vci_lock_disown_(m);
+
+    tsm_dsm_lock_release(&((MPIDI_vci_t *) m->vci)->csync);
+    return depth;
+}
+
+int MPIDI_vci_csync_announce(MPIDU_Thread_mutex_t * m, tsm_dsm_synch_op_t op, void *arg)
+{
+    tsm_load_touch();
+    if (!tsm_dsm_lock_announce(&((MPIDI_vci_t *) m->vci)->csync, op, arg))
+        return 0;
+    MPIDI_vci_lock_own_(m, 1);
+    return 1;
+}
+
 #endif

@@ -7,14 +7,18 @@
 #define MPIDI_VCI_LOCK_H_INCLUDED
 
 /* The raw critical section of a mutex: enter, try, leave. It calls only the lock and keeps the owner,
- * the depth and the thread's counts. section.h adds the work at entry and exit of a VCI.
+ * the depth and the thread's counts. section.h adds the work at entry and exit of a VCI. The lock is
+ * the mutex's own; with the model csync a VCI has another one (vci.h), which also lets a thread
+ * announce what the holder may do for it.
  *
  * `owner` is written by the holder only. A thread may compare it with itself without the lock,
  * because no other thread writes this thread's identity there.
  *
  * Only for programs with several threads (MPIR_ThreadInfo.isThreaded); the callers check. */
 
+#include "../model.h"
 #include "../thread.h"
+#include "../vci.h"
 
 /* pthread_self(). In glibc on x86-64 that is the thread pointer, which is read without a call; a call
  * here would also make the caller save its registers twice in each section. */
@@ -37,11 +41,26 @@ MPL_STATIC_INLINE_PREFIX void MPIDI_vci_lock_own_(MPIDU_Thread_mutex_t * m, int 
     MPIDI_thread_local.held += is_vci ? MPIDI_THREAD_VCI : MPIDI_THREAD_SECTION;
 }
 
+/* 1 if m is the lock of a VCI and the model is csync. */
+MPL_STATIC_INLINE_PREFIX int MPIDI_vci_lock_is_csync(const MPIDU_Thread_mutex_t * m)
+{
+    return MPIDI_MODEL_ISSUE == MPIDI_ISSUE_CSYNC && m->vci != NULL;
+}
+
+/* With csync: enter, try and leave of a VCI. In vci_lock.c, out of line. */
+void MPIDI_vci_csync_enter(MPIDU_Thread_mutex_t * m);
+int MPIDI_vci_csync_try(MPIDU_Thread_mutex_t * m);
+int MPIDI_vci_csync_leave(MPIDU_Thread_mutex_t * m);
+
+/* With csync: announce op(arg) and wait. Returns 0 if the holder has executed it, 1 if the lock is ours
+ * now: then op is not executed yet. Blocking. Not for the holder. */
+int MPIDI_vci_csync_announce(MPIDU_Thread_mutex_t * m, tsm_dsm_synch_op_t op, void *arg);
+
 /* The lock was taken: wait for it. In vci_lock.c, out of line. */
 void MPIDI_vci_lock_wait(MPIDU_Thread_mutex_t * m, int low);
 
-/* Take the lock. low: with low priority, where the lock has two (TOPC section 4.2). Blocking. Not for
- * the holder. */
+/* Take the mutex's own lock. low: with low priority, where the lock has two (TOPC section 4.2).
+ * Blocking. Not for the holder. */
 MPL_STATIC_INLINE_PREFIX void MPIDI_vci_lock_enter(MPIDU_Thread_mutex_t * m, int low)
 {
     if (!(low ? tsm_lock_try_low(&m->mutex) : tsm_lock_try(&m->mutex)))
@@ -52,14 +71,15 @@ MPL_STATIC_INLINE_PREFIX void MPIDI_vci_lock_enter(MPIDU_Thread_mutex_t * m, int
 /* 1 if the lock is ours now, 0 if it was taken. Never waits. Not for the holder; of VCIs only. */
 MPL_STATIC_INLINE_PREFIX int MPIDI_vci_lock_try(MPIDU_Thread_mutex_t * m)
 {
+    if (unlikely(MPIDI_MODEL_ISSUE == MPIDI_ISSUE_CSYNC))
+        return MPIDI_vci_csync_try(m);
     if (!tsm_lock_try(&m->mutex))
         return 0;
     MPIDI_vci_lock_own_(m, 1);
     return 1;
 }
 
-/* Release the lock, whatever the depth, and return the depth. By the holder. */
-MPL_STATIC_INLINE_PREFIX int MPIDI_vci_lock_leave(MPIDU_Thread_mutex_t * m)
+MPL_STATIC_INLINE_PREFIX int MPIDI_vci_lock_disown_(MPIDU_Thread_mutex_t * m)
 {
     int depth = m->count;
 
@@ -67,6 +87,14 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_vci_lock_leave(MPIDU_Thread_mutex_t * m)
     m->count = 0;
     MPIDI_thread_local.held -= m->vci ? MPIDI_THREAD_VCI : MPIDI_THREAD_SECTION;
     __atomic_store_n(&m->owner, 0, __ATOMIC_RELAXED);
+    return depth;
+}
+
+/* Release the mutex's own lock, whatever the depth, and return the depth. By the holder. */
+MPL_STATIC_INLINE_PREFIX int MPIDI_vci_lock_leave(MPIDU_Thread_mutex_t * m)
+{
+    int depth = MPIDI_vci_lock_disown_(m);
+
     tsm_lock_release(&m->mutex);
     return depth;
 }

@@ -6,7 +6,8 @@
 /*
  * The queue nodes of tsm_lock.h and tsm_dsm_lock.h, so that their callers need none. Each thread has
  * a list of free nodes for each kind of node and allocates a node when the list is empty. A node
- * belongs to its thread until the thread ends. Included by tsm_lock.h, tsm_lock.c and combine/tsm_dsm_lock.h only.
+ * belongs to its thread until the thread ends. Included by tsm_lock.h, tsm_lock.c and
+ * combine/tsm_dsm_lock.h only.
  *
  * Threads:    any number; they may come and go. The lists are per process, in tsm_lock.c, however
  *             many files include this header.

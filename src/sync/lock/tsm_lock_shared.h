@@ -5,8 +5,8 @@
 
 /*
  * What the queue locks of tsm_lock.h and tsm_dsm_lock.h share: the node types, the CLH pool, and the
- * description of the machine for HMCS. tsm_lock.c makes the pool and the description when the first lock needs
- * them; they stay until the process ends. Included by those two and tsm_lock.c only.
+ * description of the machine for HMCS. tsm_lock.c makes the pool and the description when the first
+ * lock needs them; they stay until the process ends. Included by those two and tsm_lock.c only.
  */
 
 #ifndef TSM_LOCK_SHARED_H_INCLUDED
