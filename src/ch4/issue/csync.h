@@ -34,16 +34,12 @@ MPL_STATIC_INLINE_PREFIX MPIDU_Thread_mutex_t *MPIDI_csync_enter(int vci)
 /* Wait until *op is issued, by the holder of the VCI or here. In csync.c, out of line. */
 int MPIDI_csync_announce_op(int vci, const MPIDI_op_t * op, MPIR_Request ** req);
 
-/* The same for inlined callers, with a copy of *op; see MPIDI_lockq_post. */
+/* The same for inlined callers, with a copy of *op; see MPIDI_op_copy. */
 __attribute__((always_inline))
 MPL_STATIC_INLINE_PREFIX int MPIDI_csync_announce(int vci, const MPIDI_op_t * op,
                                                   MPIR_Request ** req)
 {
-    const MPIDI_op_t copy = {
-        .kind = op->kind,.rank = op->rank,.tag = op->tag,.context_offset = op->context_offset,
-        .errflag = op->errflag,.datatype = op->datatype,.buf = op->buf,.count = op->count,
-        .comm = op->comm,.av = op->av
-    };
+    const MPIDI_op_t copy = MPIDI_op_copy(op);
 
     return MPIDI_csync_announce_op(vci, &copy, req);
 }

@@ -39,16 +39,11 @@ MPL_STATIC_INLINE_PREFIX MPIDU_Thread_mutex_t *MPIDI_lockq_enter(int vci)
 /* Post *op, which is not read after the return. In lockq.c, out of line. */
 int MPIDI_lockq_post_op(int vci, const MPIDI_op_t * op, MPIR_Request ** req);
 
-/* The same for inlined callers. It passes the address of a copy, made field by field, so that the
- * compiler keeps *op itself in registers on the path that posts nothing. */
+/* The same for inlined callers, with a copy of *op; see MPIDI_op_copy. */
 __attribute__((always_inline))
 MPL_STATIC_INLINE_PREFIX int MPIDI_lockq_post(int vci, const MPIDI_op_t * op, MPIR_Request ** req)
 {
-    const MPIDI_op_t copy = {
-        .kind = op->kind,.rank = op->rank,.tag = op->tag,.context_offset = op->context_offset,
-        .errflag = op->errflag,.datatype = op->datatype,.buf = op->buf,.count = op->count,
-        .comm = op->comm,.av = op->av
-    };
+    const MPIDI_op_t copy = MPIDI_op_copy(op);
 
     return MPIDI_lockq_post_op(vci, &copy, req);
 }

@@ -20,6 +20,8 @@
  * The others: while no thread uses a target that they free, as MPI demands at the end of an epoch and
  * of a window.
  *
+ * rank: 0 to size - 1; MPICH's bindings return early for MPI_PROC_NULL.
+ *
  * A table is as large as the window's communicator, in blocks that appear when they are needed. Table,
  * block and target are published by a compare-and-swap with release and read with acquire. Targets
  * are allocated with MPL_malloc and belong to the table. Included by mpidpre.h, after op.h. */

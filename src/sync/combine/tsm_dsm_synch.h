@@ -1,4 +1,9 @@
 /*
+ * Copyright (C) by the MPICH-TSM developers
+ *     See COPYRIGHT in top-level directory
+ */
+
+/*
  * DSM-Synch combining that also has a lock interface. A thread either announces an operation and
  * waits until a combiner has executed it, or acquires and releases. Both use one queue, so they
  * exclude each other.

@@ -4,7 +4,7 @@
  */
 
 /*
- * DSM-Synch with a gate before its acquire, for more threads than processors. Use acquire, try and
+ * DSM-Synch with a gate before its acquire, for more threads than processors. Use acquire and
  * release as those of DSM-Synch, with the same nodes. tsm_dsm_synch_apply, begin and combine on the
  * member `lock` work as usual and pass no gate.
  *
@@ -44,13 +44,6 @@ static inline void tsm_gated_dsm_synch_acquire_only(tsm_gated_dsm_synch_t *gated
 {
     tsm_gate_acquire(&gated->gate, tsm_dsm_synch_try(&gated->lock, node),
                      tsm_dsm_synch_acquire_only(&gated->lock, node));
-}
-
-/* 1 if the object is now ours, else 0; also 0 while threads queue at the gate, for all but the
- * favoured one. Never waits. */
-static inline int tsm_gated_dsm_synch_try(tsm_gated_dsm_synch_t *gated, tsm_dsm_synch_node_t *node)
-{
-    return tsm_gate_try(&gated->gate, tsm_dsm_synch_try(&gated->lock, node));
 }
 
 /* By the holder. Does not touch the gate. */

@@ -30,7 +30,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #define CHOICES  (4 * MODEL_STEPS)
 #define STATES   ((size_t) 1 << 23)     /* of the table, of which three quarters are used */
@@ -62,12 +61,7 @@ extern const char *const model_outcomes __attribute__((weak));
 
 void enumerate_create(void)
 {
-    model->enumeration = mmap(NULL, sizeof(enumeration_t), PROT_READ | PROT_WRITE,
-                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (model->enumeration == MAP_FAILED) {
-        perror("mmap");
-        exit(2);
-    }
+    model->enumeration = model_map(sizeof(enumeration_t));
 }
 
 uint32_t enumerate_choice(uint32_t n)

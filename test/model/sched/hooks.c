@@ -17,7 +17,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -49,12 +48,7 @@ typedef struct blocking {
 
 void hooks_create(void)
 {
-    model->blocking = mmap(NULL, sizeof(blocking_t), PROT_READ | PROT_WRITE,
-                           MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (model->blocking == MAP_FAILED) {
-        perror("mmap");
-        exit(2);
-    }
+    model->blocking = model_map(sizeof(blocking_t));
 }
 
 void hooks_reset(void)

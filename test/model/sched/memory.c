@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #define GAP ((stamp_t) 1 << 16)     /* between the stamps of two messages that come in turn */
 
@@ -50,12 +49,7 @@ typedef struct memory {
 
 void memory_create(void)
 {
-    model->memory = mmap(NULL, sizeof(memory_t), PROT_READ | PROT_WRITE,
-                         MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (model->memory == MAP_FAILED) {
-        perror("mmap");
-        exit(2);
-    }
+    model->memory = model_map(sizeof(memory_t));
 }
 
 void memory_reset(void)

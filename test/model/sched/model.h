@@ -153,6 +153,7 @@ int model_unblock(const void *what, int most);  /* how many */
 thread_t *model_spawn(void *(*body)(void *), void *arg);
 int model_index(const thread_t *thread);
 void *model_alloc(size_t size, size_t align);
+void *model_map(size_t size);                   /* zeroed; for the scheduler itself */
 
 /* enumerate.c */
 void enumerate_create(void);

@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 static const char *const access_name[ACCESS_KINDS] =
     { "plain read", "plain write", "atomic read", "atomic write" };
@@ -42,12 +41,7 @@ typedef struct races {
 
 void races_create(void)
 {
-    model->races = mmap(NULL, sizeof(races_t), PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (model->races == MAP_FAILED) {
-        perror("mmap");
-        exit(2);
-    }
+    model->races = model_map(sizeof(races_t));
 }
 
 void races_reset(void)

@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #define EVENTS 400              /* the last ones that -t prints */
@@ -108,12 +107,7 @@ void report_create(void)
 {
     static const int signals[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGALRM };
 
-    model->events = mmap(NULL, EVENTS * sizeof(event_t), PROT_READ | PROT_WRITE,
-                         MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (model->events == MAP_FAILED) {
-        perror("mmap");
-        exit(2);
-    }
+    model->events = model_map(EVENTS * sizeof(event_t));
     for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
         signal(signals[i], crashed);
 }

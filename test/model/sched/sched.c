@@ -463,9 +463,10 @@ static void plan(void)
         model->change[i] = i < (int) model_random(5) ? 1 + (int) model_random(length) : 0;
 }
 
-static void *map(size_t size)
+void *model_map(size_t size)
 {
-    void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void *p = mmap(NULL, size, PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
     if (p == MAP_FAILED) {
         perror("mmap");
@@ -477,7 +478,7 @@ static void *map(size_t size)
 static void save_image(void)
 {
     size_t data = (size_t) (_edata - __data_start), bss = (size_t) (_end - __bss_start);
-    char *copy = map(data + 1), *bss_copy = map(bss + 1);
+    char *copy = model_map(data + 1), *bss_copy = model_map(bss + 1);
 
     model->data = copy;
     model->bss = bss_copy;
@@ -522,12 +523,12 @@ void model_run(uint64_t seed)
 
 static void create(const char *name)
 {
-    model = map(sizeof(*model));
+    model = model_map(sizeof(*model));
     model->preemptions_max = 2;
     model->name = strrchr(name, '/') ? strrchr(name, '/') + 1 : name;
-    model->arena = map(MODEL_ARENA);
+    model->arena = model_map(MODEL_ARENA);
     for (int i = 0; i < MODEL_THREADS; i++)
-        model->thread[i].stack = map(MODEL_STACK);
+        model->thread[i].stack = model_map(MODEL_STACK);
     memory_create();
     races_create();
     hooks_create();
