@@ -225,7 +225,32 @@ static int find_kind(const char *name)
     return i;
 }
 
-/* Set the kind of progress from the CVAR, or as configured. */
+/* 1 if the model in force can have this kind of progress. */
+static int fits(int kind)
+{
+    const int server = MPIDI_PROGRESS_SERVER_KIND;
+
+    if (!IS_VCI_LOCKED)
+        return kind == MPIDI_PROGRESS_BLOCKING_KIND;
+    return (kind == server) == (rows[MPIDI_model.row].progress == server);
+}
+
+static void print_unfit(const char *name)
+{
+    const char *between = "";
+
+    fprintf(stderr, "MPIR_CVAR_CH4_THREAD_PROGRESS=%s: not possible with the model %s; choose one of: ",
+            name, rows[MPIDI_model.row].name);
+    for (int i = 0; i < NUM_KINDS; i++) {
+        if (fits(i)) {
+            fprintf(stderr, "%s%s", between, kinds[i]);
+            between = ", ";
+        }
+    }
+    fprintf(stderr, "\n");
+}
+
+/* Set the kind of progress from the CVAR, or as configured if the model can have that. */
 static int choose_progress(const char *name)
 {
     int given = name && *name;
@@ -240,13 +265,11 @@ static int choose_progress(const char *name)
         fprintf(stderr, "\n");
         return 0;
     }
-    if (!IS_VCI_LOCKED && kind != MPIDI_PROGRESS_BLOCKING_KIND) {
-        fprintf(stderr, "MPIR_CVAR_CH4_THREAD_PROGRESS=%s: the model %s has blocking only\n",
-                name, rows[MPIDI_model.row].name);
-        return 0;
-    }
-    MPIDI_model.progress = kind;
-    return 1;
+    if (fits(kind))
+        MPIDI_model.progress = kind;
+    else if (given)
+        print_unfit(name);
+    return fits(kind) || !given;
 }
 
 static int check_number(const char *name, int value, int least)
@@ -260,6 +283,7 @@ static int check_numbers(void)
 {
     if (!check_number("MPIR_CVAR_CH4_MAX_COMBINE", MPIR_CVAR_CH4_MAX_COMBINE, 1) ||
         !check_number("MPIR_CVAR_CH4_WAIT_SPIN_USEC", MPIR_CVAR_CH4_WAIT_SPIN_USEC, 0) ||
+        !check_number("MPIR_CVAR_CH4_SERVER_THREADS", MPIR_CVAR_CH4_SERVER_THREADS, 1) ||
         !check_number("MPIR_CVAR_CH4_EARLY_YIELD", MPIR_CVAR_CH4_EARLY_YIELD, 0) ||
         !check_number("MPIR_CVAR_CH4_SHM_BATCH", MPIR_CVAR_CH4_SHM_BATCH, 1) ||
         !check_number("MPIR_CVAR_CH4_NETMOD_TURN", MPIR_CVAR_CH4_NETMOD_TURN, 1))

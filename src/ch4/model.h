@@ -14,7 +14,8 @@
 enum {
     MPIDI_ISSUE_LOCK,
     MPIDI_ISSUE_LOCKQ,
-    MPIDI_ISSUE_CSYNC
+    MPIDI_ISSUE_CSYNC,
+    MPIDI_ISSUE_OFFLOAD
 };
 
 #define TSM_MODEL(id_, name_, alias_, issue_, progress_, scope_, lock_, where_, help_)

@@ -17,6 +17,10 @@ AC_ARG_WITH([thread-progress],
     [AS_HELP_STRING([--with-thread-progress=KIND],
         [how waiting threads drive progress @<:@what is best for the model@:>@. ]TSM_TABLE([help-progress]))],
     [], [with_thread_progress=default])
+AC_ARG_WITH([hmcs-levels],
+    [AS_HELP_STRING([--with-hmcs-levels=N],
+        [most levels of the lock hmcs, from 1 to 8: the innermost that the machine has (shared caches, NUMA nodes, sockets) and the machine @<:@3@:>@])],
+    [], [with_hmcs_levels=3])
 ])
 
 dnl TSM_THREAD_CHECK(MODEL): sets tsm_model, tsm_id, tsm_scope, tsm_lock, tsm_lock_number and
@@ -42,6 +46,14 @@ TSM_TABLE([cases-progress])
 esac
 AS_IF([test $tsm_scope = PROCESS && test $tsm_progress_scope = VCI],
     [AC_MSG_ERROR([--with-thread-progress=$tsm_progress is not possible with --enable-thread-cs=$tsm_model, where each call holds the one lock; only blocking is])])
+AS_IF([test $tsm_progress_scope = SERVER && test x$tsm_model_progress != x$tsm_progress],
+    [AC_MSG_ERROR([--with-thread-progress=$tsm_progress is not possible with --enable-thread-cs=$tsm_model, which starts no thread that polls])])
+AS_IF([test x$tsm_model_progress = xserver && test x$tsm_progress != xserver],
+    [AC_MSG_ERROR([--with-thread-progress=$tsm_progress is not possible with --enable-thread-cs=$tsm_model, which has a thread that polls; only server is])])
+case $with_hmcs_levels in
+(1 | 2 | 3 | 4 | 5 | 6 | 7 | 8) ;;
+(*) AC_MSG_ERROR([--with-hmcs-levels=$with_hmcs_levels: must be a number from 1 to 8]) ;;
+esac
 ])
 
 dnl TSM_THREAD_DEFINE: what the C code sees. MPICH_THREAD_MODEL is an id of models.def or RUNTIME.
@@ -49,6 +61,7 @@ m4_define([TSM_THREAD_DEFINE], [
 AC_DEFINE_UNQUOTED([MPICH_THREAD_MODEL],$tsm_id,[Thread-safety model of MPI_THREAD_MULTIPLE: an id of models.def or RUNTIME])
 AC_DEFINE_UNQUOTED([MPICH_THREAD_MODEL_IS_RUNTIME],`test $tsm_id = RUNTIME && echo 1 || echo 0`,[Whether the model is chosen when MPI is initialized])
 AC_DEFINE_UNQUOTED([MPICH_THREAD_LOCK],$tsm_lock_number,[Lock of the critical sections: a number of locks.def])
+AC_DEFINE_UNQUOTED([MPICH_THREAD_HMCS_LEVELS],$with_hmcs_levels,[Most levels of the lock hmcs])
 AC_DEFINE_UNQUOTED([MPICH_THREAD_CS_NAME],"`echo $tsm_id | tr A-Z_ a-z-`",[Thread-safety model as in models.def])
 AC_DEFINE_UNQUOTED([MPICH_THREAD_LOCK_NAME],"$tsm_lock",[Lock of the critical sections as in locks.def])
 AC_DEFINE_UNQUOTED([MPICH_THREAD_PROGRESS_NAME],"$tsm_progress",[How waiting threads drive progress, or default])

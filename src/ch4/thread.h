@@ -53,6 +53,7 @@ typedef struct MPIDI_thread_local {
     int to_wake;                /* pending wakes: the number in `wake` */
     int held;                   /* critical sections it is in: one of the two values below for each */
     int draining;               /* it is issuing posted operations; see posted.h */
+    int is_server;              /* it is a thread of the library that drives VCIs; see served.h */
     unsigned completed;         /* requests that it has completed; wraps around */
     tsm_usc_waiter_t *wake[MPIDI_THREAD_WAKES];
 } MPIDI_thread_local_t;

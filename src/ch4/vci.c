@@ -16,6 +16,7 @@ void MPIDI_vci_init(int vci)
     tsm_swp_init(&v->posted);
     tsm_dsm_lock_init(&v->csync, (uint32_t) MPIR_CVAR_CH4_MAX_COMBINE);
     tsm_store(&v->poll_wanted, 0, TSM_RELAXED);
+    tsm_store(&v->entering, 0, TSM_RELAXED);
     tsm_store(&v->polls, 0, TSM_RELAXED);
     v->draining = 0;
     v->poll_error = MPI_SUCCESS;

@@ -12,6 +12,7 @@
  *             tsm_wait_until(condition, policy)     poll a condition, never sleep
  *             tsm_wait_word(), tsm_wake_word()      a 32-bit word with values set aside for it
  *             tsm_wait_count(), tsm_wake_count()    a counter whose owner sleeps until it grows
+ *             tsm_wait_while()                      sleep on a word for a limited time
  *             tsm_wait_begin(), tsm_wait_step()     one wait, step by step
  *
  * Source:     spin, yield, park with a flagged waker: Franke, Russell, Kirkwood, "Fuss, Futexes and
@@ -159,20 +160,43 @@ static inline void tsm_wait_yield_(tsm_wait_state_t *state)
 #if TSM_HAVE_FUTEX
 _Static_assert(sizeof(TSM_ATOMIC(uint32_t)) == 4, "a futex is a 32-bit word");
 
-/* op: FUTEX_WAIT (sleep while *w == value) or FUTEX_WAKE (wake up to value waiters). The result
- * does not matter: the caller looks at the word again. */
-static inline void tsm_futex_(TSM_ATOMIC(uint32_t) *w, int op, uint32_t value)
+/* op: FUTEX_WAIT (sleep while *w == value, at most for `most`, or without end if that is NULL) or
+ * FUTEX_WAKE (wake up to value waiters). The result does not matter: the caller looks at the word
+ * again. */
+static inline void tsm_futex_for_(TSM_ATOMIC(uint32_t) *w, int op, uint32_t value,
+                                  const struct timespec *most)
 {
     int saved = errno;
 
     if (op == FUTEX_WAIT)
         tsm_load_sleep(1);
-    syscall(SYS_futex, (void *) w, op | FUTEX_PRIVATE_FLAG, value, NULL, NULL, 0);
+    syscall(SYS_futex, (void *) w, op | FUTEX_PRIVATE_FLAG, value, most, NULL, 0);
     if (op == FUTEX_WAIT)
         tsm_load_sleep(0);
     errno = saved;
 }
+
+static inline void tsm_futex_(TSM_ATOMIC(uint32_t) *w, int op, uint32_t value)
+{
+    tsm_futex_for_(w, op, value, NULL);
+}
 #endif
+
+/* Sleep while *w is `value`, at most ns nanoseconds; may return early. The thread that changes the
+ * word wakes the sleeper (tsm_wake_word with `value` as the parked one). */
+static inline void tsm_wait_while(TSM_ATOMIC(uint32_t) *w, uint32_t value, uint64_t ns)
+{
+#if TSM_HAVE_FUTEX
+    const struct timespec most = { (time_t) (ns / 1000000000), (long) (ns % 1000000000) };
+
+    tsm_futex_for_(w, FUTEX_WAIT, value, &most);
+#else
+    (void) w;
+    (void) value;
+    (void) ns;
+    tsm_nap();
+#endif
+}
 
 /* Sleep until *w is no longer `flagged`, which the caller has set. Relaxed: the flag carries no
  * data, and the caller loads the word again with acquire. */

@@ -6,10 +6,7 @@
  * rank 1, to a receive that rank 0 has posted, must not complete meanwhile, as only progress of
  * rank 0 can complete it.  The ranks exchange their steps through shared memory, without MPI. */
 #include "mt.h"
-
-#include <fcntl.h>
-#include <sched.h>
-#include <sys/mman.h>
+#include "steps.h"
 
 #define LOOKS 1000              /* enough for an acknowledgement to arrive */
 #define LATE_TAG 1000
@@ -18,38 +15,6 @@ enum { TEST, TESTALL, TESTANY, TESTSOME, KINDS };
 static const char *const name[KINDS] = { "MPI_Test", "MPI_Testall", "MPI_Testany", "MPI_Testsome" };
 
 enum { RECEIVED, SENT, TESTED, LOOKED, STEPS };
-static _Atomic int *step_of;    /* shared by the processes: the round in which a step was last done */
-
-static void share_memory(void)
-{
-    char path[] = "/tmp/mpich-tsm-test-XXXXXX";
-    size_t size = STEPS * sizeof(*step_of);
-    int fd = mt.rank == 0 ? mkstemp(path) : -1;
-    MT_OK(MPI_Bcast(path, sizeof(path), MPI_CHAR, 0, MPI_COMM_WORLD));
-    if (mt.rank == 0)
-        MT_CHECK(fd >= 0 && ftruncate(fd, (off_t) size) == 0, "%s: %s", path, strerror(errno));
-    MT_OK(MPI_Barrier(MPI_COMM_WORLD));
-    if (mt.rank == 1)
-        fd = open(path, O_RDWR);
-    step_of = fd < 0 ? MAP_FAILED : mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    MT_CHECK(step_of != MAP_FAILED, "%s: %s", path, strerror(errno));
-    close(fd);
-    MT_OK(MPI_Barrier(MPI_COMM_WORLD));
-    if (mt.rank == 0)
-        unlink(path);
-}
-
-static void done(int step, int round)
-{
-    atomic_store(&step_of[step], round);
-}
-
-static void wait_for(int step, int round)
-{
-    while (atomic_load(&step_of[step]) < round)
-        sched_yield();
-}
-
 /* Test one or two requests of r that are known to be complete; n: how many are left. */
 static int test_some(int kind, MPI_Request * r, int n)
 {
@@ -89,12 +54,12 @@ static void tester(int kind, int round)
             MT_OK(MPI_Request_get_status(r[i], &flag, MPI_STATUS_IGNORE));
         MT_CHECK(in[i] == i, "message %d is %d", i, in[i]);
     }
-    done(RECEIVED, round);
-    wait_for(SENT, round);
+    step_done(RECEIVED, round);
+    step_wait(SENT, round);
     for (int left = n; left > 0;)
         left = test_some(kind, r, left);
-    done(TESTED, round);
-    wait_for(LOOKED, round);
+    step_done(TESTED, round);
+    step_wait(LOOKED, round);
     MT_OK(MPI_Wait(&last, MPI_STATUS_IGNORE));
     free(r);
     free(in);
@@ -116,20 +81,20 @@ static void sender(int kind, int round)
     MPI_Request late;
     for (int i = 0; i < (int) mt.iters * 2; i++)
         MT_OK(MPI_Send(&i, 1, MPI_INT, 0, i, MPI_COMM_WORLD));
-    wait_for(RECEIVED, round);
+    step_wait(RECEIVED, round);
     MT_OK(MPI_Issend(&kind, 1, MPI_INT, 0, LATE_TAG, MPI_COMM_WORLD, &late));
     MT_CHECK(!look(&late), "a synchronous send completes without the receiver's progress");
-    done(SENT, round);
-    wait_for(TESTED, round);
+    step_done(SENT, round);
+    step_wait(TESTED, round);
     MT_CHECK(!look(&late), "%s makes progress although it can answer", name[kind]);
-    done(LOOKED, round);
+    step_done(LOOKED, round);
     MT_OK(MPI_Wait(&late, MPI_STATUS_IGNORE));
 }
 
 int main(int argc, char **argv)
 {
     mt_init(argc, argv, 1, 50);
-    share_memory();
+    steps_share(STEPS);
     for (int kind = 0; kind < KINDS; kind++) {
         if (mt.rank == 0)
             tester(kind, kind + 1);

@@ -12,11 +12,14 @@
  * after time, with no poll in between, sets `poll_wanted`, and the holder drives the VCI once before
  * it releases the lock. No thread waits for a lock in order to drive: meanwhile it would drive no
  * other VCI, and if the holder waited for a peer whose threads did the same, both would wait
- * forever. */
+ * forever.
+ *
+ * In a process with servers (served.h) a nonblocking call leaves the poll to them. */
 
 #include "../drive.h"
 #include "../posted.h"
 #include "../section/section.h"
+#include "../served.h"
 #include "../transport/early.h"
 
 /* Slow paths, in poll.c. */
@@ -56,6 +59,11 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_poll(int vci, int flag, int wait)
         return MPIDI_drive(v, flag);
 
     MPIDI_thread_t *self = MPIDI_thread_self();
+    if (!wait && unlikely(MPIDI_served_here()) && !MPIDI_vci_lock_is_mine(&MPIDI_VCI(vci).lock)) {
+        MPIDI_served_ring(vci);
+        MPIDI_poll_test_failed(self);
+        return MPI_SUCCESS;
+    }
     MPIDI_early_yield(self);
     if (!MPIDI_poll_enter(self, vci, wait))
         return MPI_SUCCESS;

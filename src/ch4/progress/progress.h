@@ -14,6 +14,8 @@
  *             nonblocking call that finds the lock taken leaves it alone for a while (ICS'19 3.5)
  *   usc       as backoff; a thread that has waited long enough becomes the server, which keeps
  *             polling for all, or sleeps until its requests complete (ICS'19 4.2)
+ *   server    a thread of the library polls for all (server.h); any other polls only in calls that
+ *             wait for something else than requests
  *
  * A wait is an object on the caller's stack (MPIDI_wait_t, in MPID_Progress_state): a long wait does
  * not shorten the spinning of the next. Only while threads outnumber processors does a thread learn

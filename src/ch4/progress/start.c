@@ -4,7 +4,9 @@
  */
 
 #include "mpidimpl.h"
+#include "threads/progress/server.h"
 #include "threads/progress/watchdog.h"
+#include "threads/served.h"
 #include "mpidu_init_shm.h"
 #include "tsm/tsm_load.h"
 
@@ -22,7 +24,12 @@ static void describe_vci(int vci, MPIDI_watchdog_vci_t * out)
     out->depth = __atomic_load_n(&m->count, __ATOMIC_RELAXED);
     out->queue_empty = !MPIDI_section_has_posted(v);
     out->polls = (unsigned) tsm_load(&v->polls, TSM_RELAXED);
-    out->sleepers = tsm_usc_look(&v->usc, &out->is_served);
+    if (MPIDI_served_here()) {
+        out->sleepers = tsm_load(&MPIDI_served.sleepers, TSM_RELAXED);
+        out->is_served = 1;
+    } else {
+        out->sleepers = tsm_usc_look(&v->usc, &out->is_served);
+    }
 }
 
 int MPIDI_progress_start(void)
@@ -98,5 +105,6 @@ int MPIDI_progress_quiesce(void)
     if (MPIR_Process.comm_world && MPIR_Process.size > 1)
         mpi_errno = MPIR_Barrier(MPIR_Process.comm_world, &errflag);
     MPID_THREAD_CS_EXIT(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);
+    MPIDI_server_stop();
     return mpi_errno;
 }

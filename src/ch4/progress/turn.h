@@ -10,6 +10,7 @@
  * MPI_Finalize. Included by ch4_impl.h. */
 
 #include "../vci.h"
+#include "server.h"
 
 /* One turn of a loop that holds the lock of a VCI and waits for the peer: drive the VCI, and now and
  * then another one, since the peer may be in such a loop for that; let other threads in. What the
@@ -32,8 +33,8 @@ int MPIDI_progress_join_node(void);
 void MPIDI_progress_stop(void);
 
 /* In MPI_Finalize, by the last thread in MPI: issue what is posted, then make progress until every
- * process is here. A process gets here only when it has received all that it waits for, so sends
- * whose requests were freed are complete afterwards. */
+ * process is here, and stop the servers. A process gets here only when it has received all that it
+ * waits for, so sends whose requests were freed are complete afterwards. */
 int MPIDI_progress_quiesce(void);
 
 #endif /* MPIDI_TURN_H_INCLUDED */

@@ -7,6 +7,7 @@
 
 #if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI
 
+#include "threads/served.h"
 #include "tsm/tsm_load.h"
 #include "tsm/tsm_usc.h"
 #include "tsm/tsm_wait.h"
@@ -134,18 +135,18 @@ static int is_nested(void)
     return 0;
 }
 
-/* Sleep until the call can return, or until the thread becomes the server of some of its VCIs. Returns
- * a bit for each of state->vci[] that it serves then. */
-static uint32_t sleep_or_serve(const MPID_Progress_state * state, MPIDI_wait_t * w)
+/* Sleep until the call can return, or until the thread becomes the server of some of its first n VCIs.
+ * Returns a bit for each of state->vci[] that it serves then. */
+static uint32_t sleep_or_serve(const MPID_Progress_state * state, MPIDI_wait_t * w, int n)
 {
     MPIDI_thread_t *self = MPIDI_thread_self();
     tsm_usc_t *sets[MPIDI_THREAD_LINKS];
     uint32_t serving = 0;
 
-    for (int i = 0; i < state->vci_count; i++)
+    for (int i = 0; i < n; i++)
         sets[i] = usc_of(state->vci[i]);
     tsm_usc_wait_t wait = {
-        .waiter = &self->waiter,.sets = state->vci_count,.usc = sets,.link = self->links,
+        .waiter = &self->waiter,.sets = n,.usc = sets,.link = self->links,
         .enlist = register_all,.delist = unregister_all,.arg = w,.policy = SLEEP_AT_ONCE
     };
     if (tsm_usc_sleep_or_serve(&wait)) {
@@ -153,6 +154,14 @@ static uint32_t sleep_or_serve(const MPID_Progress_state * state, MPIDI_wait_t *
             serving |= (uint32_t) (self->links[i].state == TSM_USC_SERVES) << i;
     }
     return serving;
+}
+
+/* Sleep until the call can return, while the process's servers drive the VCIs. */
+static void sleep_served(const MPID_Progress_state * state, MPIDI_wait_t * w)
+{
+    MPIDI_served_sleep_begin();
+    sleep_or_serve(state, w, 0);
+    MPIDI_served_sleep_end();
 }
 
 void MPIDI_wait_leave(MPID_Progress_state * state)
@@ -178,7 +187,7 @@ static int yield_turn(void)
     static __thread unsigned turns;
 
     tsm_yield();
-    if (MPIDI_global.n_vcis == 1 || !MPIR_CVAR_CH4_GLOBAL_PROGRESS)
+    if (MPIDI_global.n_vcis == 1 || !MPIR_CVAR_CH4_GLOBAL_PROGRESS || MPIDI_served_here())
         return MPI_SUCCESS;
     return MPIDI_poll(++turns % MPIDI_global.n_vcis, MPIDI_PROGRESS_ALL, 1);
 }
@@ -199,9 +208,10 @@ static int server_turn(MPIDI_wait_t * w)
 /* No thread sleeps with a mutex of MPICH, which the server's progress hooks may want. */
 static int may_sleep(const MPID_Progress_state * state)
 {
-    return MPIDI_model.progress == MPIDI_PROGRESS_USC_KIND && state->wait.count > 0 &&
-        state->vci_count <= MPIDI_THREAD_LINKS && !MPIDI_thread_local.held &&
-        !MPIR_CVAR_ENABLE_FT;
+    int is_driven = MPIDI_model.progress == MPIDI_PROGRESS_USC_KIND || MPIDI_served_here();
+
+    return is_driven && state->wait.count > 0 && state->vci_count <= MPIDI_THREAD_LINKS &&
+        !MPIDI_thread_local.held && !MPIR_CVAR_ENABLE_FT;
 }
 
 /* Back off after a turn that completed nothing. */
@@ -228,16 +238,29 @@ static int back_off(MPID_Progress_state * state)
             if (!can_sleep(&list) || is_nested())
                 return yield_turn();
             crowded_sleep();
-            w->serving = sleep_or_serve(state, &list);
+            if (MPIDI_served_here())
+                sleep_served(state, &list);
+            else
+                w->serving = sleep_or_serve(state, &list, state->vci_count);
             w->turns = 0;
             return MPI_SUCCESS;
     }
 }
 
+/* Poll, or leave that to the servers: only while the call waits for requests. */
+static int poll_turn(MPID_Progress_state * state)
+{
+    if (!MPIDI_served_here() || state->wait.count == 0 || MPIDI_thread_local.held ||
+        MPIR_CVAR_ENABLE_FT)
+        return MPIDI_progress_test(state, 1);
+    MPIDI_served_ring_all();
+    return MPIDI_served_take_error();
+}
+
 int MPIDI_wait_turn(MPID_Progress_state * state)
 {
     unsigned completed = MPIDI_thread_local.completed;
-    int mpi_errno = MPIDI_progress_test(state, 1);
+    int mpi_errno = poll_turn(state);
 
     MPIR_ERR_CHECK(mpi_errno);
     if (MPIR_ThreadInfo.isThreaded) {

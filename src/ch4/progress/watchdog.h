@@ -27,7 +27,7 @@ typedef struct MPIDI_watchdog_vci {
     unsigned long owner;        /* of the lock */
     int depth;                  /* how often the owner has entered */
     int queue_empty;            /* no operation is posted; -1: the model has no queue */
-    int sleepers;               /* -1: could not be read */
+    int sleepers;               /* with server threads: of the process. -1: could not be read */
     int is_served;              /* a thread drives the VCI for those that sleep */
     unsigned polls;
 } MPIDI_watchdog_vci_t;

@@ -9,4 +9,5 @@
 #ifdef HAVE_HWLOC
 #define TSM_HAVE_HWLOC 1
 #endif
+#define TSM_LOCK_HMCS_DEPTH MPICH_THREAD_HMCS_LEVELS
 #include "tsm/lock/tsm_lock.c"

@@ -27,15 +27,26 @@ static int look(MPIDU_Thread_mutex_t * m)
     return 0;
 }
 
-void MPIDI_vci_lock_wait(MPIDU_Thread_mutex_t * m, int low)
+static void wait(MPIDU_Thread_mutex_t * m, int low)
 {
-    tsm_load_touch();
     if (look(m))
         return;
     if (low)
         tsm_lock_acquire_low(&m->mutex);
     else
         tsm_lock_acquire(&m->mutex);
+}
+
+void MPIDI_vci_lock_wait(MPIDU_Thread_mutex_t * m, int low)
+{
+    MPIDI_vci_t *vci = MPIDI_model.progress == MPIDI_PROGRESS_SERVER_KIND ? m->vci : NULL;
+
+    tsm_load_touch();
+    if (vci)
+        tsm_fetch_add(&vci->entering, 1, TSM_RELAXED);
+    wait(m, low);
+    if (vci)
+        tsm_fetch_add(&vci->entering, -1, TSM_RELAXED);
 }
 
 void MPIDI_vci_csync_enter(MPIDU_Thread_mutex_t * m)

@@ -1,0 +1,22 @@
+## Copyright (C) by the MPICH-TSM developers
+##     See COPYRIGHT in top-level directory
+
+## Our part of the device, but for what is built with a netmod or without a device (graft.map).
+mpi_core_sources += \
+    src/mpid/ch4/src/threads/complete.c \
+    src/mpid/ch4/src/threads/issue/csync.c \
+    src/mpid/ch4/src/threads/issue/lockq.c \
+    src/mpid/ch4/src/threads/issue/offload.c \
+    src/mpid/ch4/src/threads/model.c \
+    src/mpid/ch4/src/threads/posted.c \
+    src/mpid/ch4/src/threads/progress/poll.c \
+    src/mpid/ch4/src/threads/progress/server.c \
+    src/mpid/ch4/src/threads/progress/start.c \
+    src/mpid/ch4/src/threads/progress/wait.c \
+    src/mpid/ch4/src/threads/progress/watchdog.c \
+    src/mpid/ch4/src/threads/request_cache.c \
+    src/mpid/ch4/src/threads/section/section.c \
+    src/mpid/ch4/src/threads/section/vci_lock.c \
+    src/mpid/ch4/src/threads/served.c \
+    src/mpid/ch4/src/threads/thread.c \
+    src/mpid/ch4/src/threads/vci.c

@@ -1,0 +1,281 @@
+/*
+ * Copyright (C) by the MPICH-TSM developers
+ *     See COPYRIGHT in top-level directory
+ */
+
+/* A server polls its VCIs, which also issues what is posted there, and the progress hooks. With nothing
+ * to do it spins, then sleeps behind its bell, but for a millisecond at most: a peer may want to read
+ * or write our memory, and a message under way goes on, while the program computes. It stays awake
+ * while another thread of the program sleeps in MPI. */
+
+#include "mpidimpl.h"
+
+#if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI
+
+#include "threads/progress/server.h"
+#include "threads/served.h"
+#include "tsm/tsm_load.h"
+#include "tsm/tsm_patience.h"
+#include "tsm/tsm_wait.h"
+
+/*
+=== BEGIN_MPI_T_CVAR_INFO_BLOCK ===
+
+cvars:
+    - name        : MPIR_CVAR_CH4_SERVER_THREADS
+      category    : CH4_THREADS
+      type        : int
+      default     : 1
+      class       : none
+      verbosity   : MPI_T_VERBOSITY_USER_BASIC
+      scope       : MPI_T_SCOPE_LOCAL
+      description : >-
+        Threads that drive the VCIs of a process in the thread-safety models with a server (offload):
+        VCI i belongs to thread i modulo this number. At least 1; no more than there are VCIs are
+        started. MPIR_CVAR_PROGRESS_THREAD_AFFINITY binds them.
+
+=== END_MPI_T_CVAR_INFO_BLOCK ===
+*/
+
+/* The longest sleep of an idle server. */
+#define NAP_NS 1000000
+
+/* Polls in vain between two yields of a server while threads outnumber processors. */
+#define POLLS_BEFORE_YIELD 8
+
+/* Pauses for which a server leaves its VCIs to threads that wait for them. */
+#define WAY_PAUSES 256
+
+/* Seconds for which a program that ends without MPI_Finalize waits for the servers. */
+#define EXIT_SECONDS 1
+
+typedef struct server {
+    int index;
+    pthread_t thread;
+    unsigned idle;              /* polls in a row that found nothing */
+    tsm_patience_t patience;
+} server_t;
+
+/* Each of its VCIs. */
+#define FOREACH_VCI(vci_, me_) \
+    for (int vci_ = (me_)->index; vci_ < MPIDI_global.n_vcis; vci_ += MPIDI_served.servers)
+
+static server_t *servers;
+static TSM_ATOMIC(int) stopping;
+
+static int has_posted(const server_t * me)
+{
+    FOREACH_VCI(vci, me) {
+        if (MPIDI_section_has_posted(&MPIDI_VCI(vci).threads))
+            return 1;
+    }
+    return 0;
+}
+
+/* Let in the threads that wait for the lock of a VCI, which the server would take again at once. They
+ * may be without a processor, so not for long. */
+static void give_way(MPIDI_vci_t * vci)
+{
+    for (int n = 0; n < WAY_PAUSES && tsm_load(&vci->entering, TSM_RELAXED); n++)
+        tsm_cpu_pause();
+    if (tsm_load(&vci->entering, TSM_RELAXED))
+        tsm_yield();
+}
+
+/* Poll everything once. The first server runs the progress hooks. */
+static int poll_all(server_t * me)
+{
+    int mpi_errno = MPI_SUCCESS;
+    int made_progress;
+
+    if (me->index == 0)
+        mpi_errno = MPIR_Progress_hook_exec_all(&made_progress);
+    FOREACH_VCI(vci, me) {
+        int err;
+        give_way(&MPIDI_VCI(vci).threads);
+        err = MPIDI_poll(vci, MPIDI_PROGRESS_ALL, 1);
+        mpi_errno = mpi_errno ? mpi_errno : err;
+    }
+    return mpi_errno;
+}
+
+/* Returns whether it found anything to do. */
+static int serve_once(server_t * me)
+{
+    unsigned completed = MPIDI_thread_local.completed;
+    int posted = has_posted(me);
+    int mpi_errno = poll_all(me);
+
+    if (mpi_errno != MPI_SUCCESS)
+        MPIDI_served_set_error(mpi_errno);
+    return posted || completed != MPIDI_thread_local.completed;
+}
+
+static void nap(server_t * me)
+{
+    tsm_bell_t *bell = &MPIDI_served.server[me->index].bell;
+
+    tsm_bell_arm(bell);
+    if (!has_posted(me) && tsm_load(&MPIDI_served.sleepers, TSM_SEQ_CST) == 0 &&
+        !tsm_load(&stopping, TSM_SEQ_CST))
+        tsm_bell_sleep(bell, NAP_NS);
+    tsm_bell_disarm(bell);
+}
+
+static void rest(server_t * me)
+{
+    int is_wanted = tsm_load(&MPIDI_served.sleepers, TSM_RELAXED) != 0;
+
+    if (me->idle++ == 0)
+        tsm_patience_begin(&me->patience, 1000 * (uint64_t) MPIR_CVAR_CH4_WAIT_SPIN_USEC,
+                           TSM_PATIENCE_POLLS);
+    if (tsm_patience_step(&me->patience, 1) == TSM_PATIENCE_SLEEP && !is_wanted)
+        nap(me);
+    else if (me->idle % POLLS_BEFORE_YIELD == 0 && tsm_load_crowded())
+        tsm_yield();
+    else
+        tsm_cpu_pause();
+}
+
+static void *serve(void *arg)
+{
+    server_t *me = arg;
+
+    MPIDI_thread_local.is_server = 1;
+    while (!tsm_load(&stopping, TSM_ACQUIRE)) {
+        if (serve_once(me))
+            me->idle = 0;
+        else
+            rest(me);
+    }
+    return NULL;
+}
+
+/* Set *cpu to the processor of a server, -1 for none. Returns 0 if the CVAR is no list, or too short. */
+static int find_cpu(int index, int *cpu)
+{
+    const char *list = MPIR_CVAR_PROGRESS_THREAD_AFFINITY;
+    int entry = MPIR_Process.local_rank * MPIDI_served.servers + index;
+    long value;
+    char *end;
+
+    *cpu = -1;
+    if (!list || !*list)
+        return 1;
+    if (!strcmp(list, "auto")) {
+        long n = sysconf(_SC_NPROCESSORS_ONLN);
+        *cpu = (int) (n - 1 - entry % n);
+        return 1;
+    }
+    for (int i = 0; i <= entry; i++) {
+        value = strtol(list, &end, 10);
+        if (end == list || value < 0 || value >= TSM_LOAD_CPUS || (*end && *end != ','))
+            return 0;
+        if (i < entry && !*end)
+            return 0;
+        list = end + 1;
+    }
+    *cpu = (int) value;
+    return 1;
+}
+
+static int bind_server(const server_t * me)
+{
+    int cpu, err;
+
+    if (!find_cpu(me->index, &cpu)) {
+        fprintf(stderr, "MPIR_CVAR_PROGRESS_THREAD_AFFINITY=%s: must be auto or a list of processors "
+                "such as 0,1, with one for each of the %d servers of each process of the node\n",
+                MPIR_CVAR_PROGRESS_THREAD_AFFINITY, MPIDI_served.servers);
+        return 0;
+    }
+    if (cpu < 0)
+        return 1;
+    MPL_thread_set_affinity(me->thread, &cpu, 1, &err);
+    if (err)
+        fprintf(stderr, "MPIR_CVAR_PROGRESS_THREAD_AFFINITY=%s: cannot bind a thread to processor "
+                "%d\n", MPIR_CVAR_PROGRESS_THREAD_AFFINITY, cpu);
+    return !err;
+}
+
+static int start(server_t * me)
+{
+    int err;
+
+    tsm_bell_init(&MPIDI_served.server[me->index].bell);
+    err = pthread_create(&me->thread, NULL, serve, me);
+    if (err)
+        fprintf(stderr, "MPI_Init: cannot start a thread that drives communication: %s\n",
+                strerror(err));
+    return !err;
+}
+
+static void ask_to_stop(void)
+{
+    tsm_store(&MPIDI_served.on, 0, TSM_RELAXED);
+    tsm_store(&stopping, 1, TSM_SEQ_CST);
+    MPIDI_served_ring_all();
+}
+
+/* Stop the first n servers. */
+static void stop(int n)
+{
+    ask_to_stop();
+    for (int i = 0; i < n; i++)
+        pthread_join(servers[i].thread, NULL);
+    MPL_free(servers);
+    servers = NULL;
+    tsm_store(&stopping, 0, TSM_RELAXED);
+}
+
+/* The program ends without MPI_Finalize, perhaps by an error: no server may use libraries that are
+ * being unloaded. The thread that exits may hold a lock, so the wait for the servers is limited. */
+static void stop_at_exit(void)
+{
+    struct timespec end;
+
+    if (!tsm_load(&MPIDI_served.on, TSM_RELAXED) || MPIDI_thread_local.is_server)
+        return;
+    ask_to_stop();
+    clock_gettime(CLOCK_REALTIME, &end);
+    end.tv_sec += EXIT_SECONDS;
+    for (int i = 0; i < MPIDI_served.servers; i++)
+        pthread_timedjoin_np(servers[i].thread, NULL, &end);
+}
+
+int MPIDI_server_start(void)
+{
+    int mpi_errno = MPI_SUCCESS;
+    int n = MPL_MIN(MPIR_CVAR_CH4_SERVER_THREADS, MPIDI_global.n_vcis);
+    int started = 0, ok = 1;
+
+    if (MPIDI_model.progress != MPIDI_PROGRESS_SERVER_KIND || !MPIR_ThreadInfo.isThreaded)
+        goto fn_exit;
+    servers = MPL_calloc(n, sizeof(*servers), MPL_MEM_THREAD);
+    MPIR_ERR_CHKANDJUMP(!servers, mpi_errno, MPI_ERR_NO_MEM, "**nomem");
+    MPIDI_served.servers = n;
+    while (ok && started < n) {
+        servers[started].index = started;
+        ok = start(&servers[started]);
+        if (ok)
+            ok = bind_server(&servers[started++]);
+    }
+    if (!ok)
+        stop(started);
+    MPIR_ERR_CHKANDJUMP(!ok, mpi_errno, MPI_ERR_OTHER, "**other");
+    tsm_store(&MPIDI_served.on, 1, TSM_RELEASE);
+    atexit(stop_at_exit);
+  fn_exit:
+    return mpi_errno;
+  fn_fail:
+    goto fn_exit;
+}
+
+void MPIDI_server_stop(void)
+{
+    if (!tsm_load(&MPIDI_served.on, TSM_RELAXED))
+        return;
+    stop(MPIDI_served.servers);
+}
+
+#endif

@@ -1,0 +1,61 @@
+/*
+ * Copyright (C) by the MPICH-TSM developers
+ *     See COPYRIGHT in top-level directory
+ */
+
+#ifndef MPIDI_SERVED_H_INCLUDED
+#define MPIDI_SERVED_H_INCLUDED
+
+/* A process whose VCIs are driven by threads of the library, the servers (progress/server.c): what the
+ * other threads need to know of them. A thread rings after it has posted an operation, and in each turn
+ * of a wait; a server sleeps only while no other thread sleeps in MPI.
+ *
+ * `on` changes only while one thread uses MPI, in MPI_Init and MPI_Finalize. The rest: any thread;
+ * nothing here waits. */
+
+#include "model.h"
+#include "thread.h"
+#include "tsm/tsm_bell.h"
+
+typedef struct MPIDI_served_bell {
+    tsm_bell_t bell TSM_ALIGNED;
+} MPIDI_served_bell_t;
+
+typedef struct MPIDI_served {
+    TSM_ATOMIC(int) on;         /* the servers run */
+    int servers;                /* VCI i belongs to server i % servers */
+    MPIDI_served_bell_t server[MPIDI_CH4_MAX_VCIS];
+    TSM_ATOMIC(int) sleepers TSM_ALIGNED;       /* other threads asleep in a wait */
+    TSM_ATOMIC(int) error;      /* of a server's poll, for the next wait to return */
+} MPIDI_served_t;
+
+extern MPIDI_served_t MPIDI_served __attribute__((visibility("hidden")));
+
+/* 1 if servers run and the calling thread is not one of them. */
+MPL_STATIC_INLINE_PREFIX int MPIDI_served_here(void)
+{
+    return tsm_load(&MPIDI_served.on, TSM_RELAXED) && !MPIDI_thread_local.is_server;
+}
+
+/* Wake the server of a VCI, if it sleeps. */
+MPL_STATIC_INLINE_PREFIX void MPIDI_served_ring(int vci)
+{
+    tsm_bell_ring(&MPIDI_served.server[vci % MPIDI_served.servers].bell);
+}
+
+/* Wake all servers. */
+MPL_STATIC_INLINE_PREFIX void MPIDI_served_ring_all(void)
+{
+    for (int i = 0; i < MPIDI_served.servers; i++)
+        MPIDI_served_ring(i);
+}
+
+/* Around a sleep of the calling thread: the servers stay awake meanwhile. */
+void MPIDI_served_sleep_begin(void);
+void MPIDI_served_sleep_end(void);
+
+/* Keep the first error of a server; take it out. */
+void MPIDI_served_set_error(int mpi_errno);
+int MPIDI_served_take_error(void);
+
+#endif /* MPIDI_SERVED_H_INCLUDED */
