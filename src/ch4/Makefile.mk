@@ -3,11 +3,14 @@
 
 ## Our part of the device, but for what is built with a netmod or without a device (graft.map).
 mpi_core_sources += \
+    src/mpid/ch4/src/threads/combiner.c \
     src/mpid/ch4/src/threads/complete.c \
     src/mpid/ch4/src/threads/issue/csync.c \
+    src/mpid/ch4/src/threads/issue/hybcomb.c \
     src/mpid/ch4/src/threads/issue/lockq.c \
     src/mpid/ch4/src/threads/issue/offload.c \
     src/mpid/ch4/src/threads/model.c \
+    src/mpid/ch4/src/threads/post_queue.c \
     src/mpid/ch4/src/threads/posted.c \
     src/mpid/ch4/src/threads/progress/poll.c \
     src/mpid/ch4/src/threads/progress/server.c \

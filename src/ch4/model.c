@@ -5,6 +5,7 @@
 
 #include "mpidimpl.h"
 #include "threads/model.h"
+#include "threads/post_queue.h"
 #include "tsm/tsm_load.h"
 
 /*
@@ -36,7 +37,19 @@ cvars:
       scope       : MPI_T_SCOPE_LOCAL
       description : >-
         How a waiting thread drives progress, one of: @TSM_PROGRESS@. Empty: as configured. The model
-        global has blocking only.
+        global has blocking only; offload and mp-server have server only.
+
+    - name        : MPIR_CVAR_CH4_POST_QUEUE
+      category    : CH4_THREADS
+      type        : string
+      default     : ""
+      class       : none
+      verbosity   : MPI_T_VERBOSITY_USER_BASIC
+      scope       : MPI_T_SCOPE_LOCAL
+      description : >-
+        The queue of posted operations of the models lockq and offload, one of: swp, a linked list with
+        one atomic exchange for each post; wait-free, a queue on fetch-and-add in segments, for
+        comparison. Empty: swp. The model mp-server always has mailboxes.
 
     - name        : MPIR_CVAR_CH4_MAX_COMBINE
       category    : CH4_THREADS
@@ -272,6 +285,29 @@ static int choose_progress(const char *name)
     return fits(kind) || !given;
 }
 
+/* Set the queue of posted operations from the CVAR or the default. */
+static int choose_post_queue(const char *name)
+{
+    int issue = MPIDI_model.issue;
+    int has_choice = issue == MPIDI_ISSUE_LOCKQ || issue == MPIDI_ISSUE_OFFLOAD;
+    int given = name && *name;
+
+    MPIDI_model.post_queue = issue == MPIDI_ISSUE_MP_SERVER ? MPIDI_POST_QUEUE_MAILBOX :
+        MPIDI_POST_QUEUE_SWP;
+    if (!given)
+        return 1;
+    if (!has_choice) {
+        fprintf(stderr, "MPIR_CVAR_CH4_POST_QUEUE=%s: not possible with the model %s, which has no "
+                "queue to choose\n", name, rows[MPIDI_model.row].name);
+        return 0;
+    }
+    if (!strcasecmp(name, "wait-free"))
+        MPIDI_model.post_queue = MPIDI_POST_QUEUE_WAIT_FREE;
+    else if (strcasecmp(name, "swp"))
+        fprintf(stderr, "MPIR_CVAR_CH4_POST_QUEUE=%s: unknown; choose one of: swp, wait-free\n", name);
+    return !strcasecmp(name, "wait-free") || !strcasecmp(name, "swp");
+}
+
 static int check_number(const char *name, int value, int least)
 {
     if (value < least)
@@ -309,7 +345,8 @@ int MPIDI_model_init(void)
     int mpi_errno = MPI_SUCCESS;
 
     MPIR_ERR_CHKANDJUMP(!check_numbers() || !choose_row(MPIR_CVAR_CH4_THREAD_CS) ||
-                        !choose_progress(MPIR_CVAR_CH4_THREAD_PROGRESS), mpi_errno,
+                        !choose_progress(MPIR_CVAR_CH4_THREAD_PROGRESS) ||
+                        !choose_post_queue(MPIR_CVAR_CH4_POST_QUEUE), mpi_errno,
                         MPI_ERR_OTHER, "**other");
     tsm_load_override(MPIR_CVAR_CH4_OVERSUBSCRIBED);
     if (MPIR_CVAR_DEBUG_SUMMARY && MPIR_Process.rank == 0)

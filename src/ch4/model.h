@@ -15,7 +15,9 @@ enum {
     MPIDI_ISSUE_LOCK,
     MPIDI_ISSUE_LOCKQ,
     MPIDI_ISSUE_CSYNC,
-    MPIDI_ISSUE_OFFLOAD
+    MPIDI_ISSUE_OFFLOAD,
+    MPIDI_ISSUE_MP_SERVER,
+    MPIDI_ISSUE_HYBCOMB
 };
 
 #define TSM_MODEL(id_, name_, alias_, issue_, progress_, scope_, lock_, where_, help_)
@@ -55,6 +57,7 @@ typedef struct MPIDI_model {
     int row;
     int issue;
     int progress;               /* MPIDI_PROGRESS_*_KIND */
+    int post_queue;             /* MPIDI_POST_QUEUE_* */
 } MPIDI_model_t;
 /* hidden: the fast paths compare it with a constant, without a load of its address */
 extern MPIDI_model_t MPIDI_model __attribute__((visibility("hidden")));

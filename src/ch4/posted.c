@@ -10,7 +10,6 @@
 #include "threads/complete.h"
 #include "threads/op_apply.h"
 #include "threads/posted.h"
-#include "tsm/tsm_wait.h"
 
 #define NODE_REQUEST(node_) MPL_container_of(node_, MPIR_Request, dev.threads.node)
 
@@ -36,48 +35,46 @@ static void apply(MPIR_Request * req)
     MPIR_Datatype_release_if_not_builtin(op.datatype);
 }
 
-static void issue_begin(MPIDI_vci_t * vci)
-{
-    vci->draining = 1;
-    MPIDI_thread_local.draining++;
-}
-
-static void issue_end(MPIDI_vci_t * vci)
-{
-    MPIDI_thread_local.draining--;
-    vci->draining = 0;
-}
-
 int MPIDI_posted_issue(MPIDI_vci_t * vci, int max)
 {
     int n = 0;
 
     if (vci->draining)
         return 0;
-    issue_begin(vci);
+    MPIDI_vci_issue_begin(vci);
     for (; n < max; n++) {
-        tsm_swp_node_t *node = tsm_swp_pop(&vci->posted);
+        tsm_swp_node_t *node = MPIDI_post_queue_pop(&vci->posted);
         if (!node)
             break;
         apply(NODE_REQUEST(node));
     }
-    issue_end(vci);
+    MPIDI_vci_issue_end(vci);
     return n;
+}
+
+static void apply_node(void *arg, tsm_swp_node_t * node)
+{
+    apply(NODE_REQUEST(node));
 }
 
 void MPIDI_posted_issue_all(MPIDI_vci_t * vci)
 {
-    tsm_swp_node_t *last = tsm_swp_tail_snapshot(&vci->posted);
-    tsm_swp_node_t *node = NULL;
-
-    if (!last || vci->draining)
+    if (vci->draining)
         return;
-    issue_begin(vci);
-    do {
-        tsm_wait_until((node = tsm_swp_pop(&vci->posted)) != NULL, TSM_WAIT_POLL);
-        apply(NODE_REQUEST(node));
-    } while (node != last);
-    issue_end(vci);
+    MPIDI_vci_issue_begin(vci);
+    MPIDI_post_queue_take_all(&vci->posted, apply_node, NULL);
+    MPIDI_vci_issue_end(vci);
+}
+
+void MPIDI_posted_issue_one(MPIDI_vci_t * vci, MPIR_Request * req)
+{
+    int nested = vci->draining;
+
+    if (!nested)
+        MPIDI_vci_issue_begin(vci);
+    apply(req);
+    if (!nested)
+        MPIDI_vci_issue_end(vci);
 }
 
 /* Create the request for op, with one reference for the user and one for the queue. */
@@ -94,7 +91,7 @@ static MPIR_Request *request_for(MPIDI_vci_t * vci, const MPIDI_op_t * op)
     return req;
 }
 
-int MPIDI_posted_push(MPIDI_vci_t * vci, const MPIDI_op_t * op, MPIR_Request ** req)
+int MPIDI_posted_push(MPIDI_vci_t * vci, const MPIDI_op_t * op, MPIR_Request ** req, int *refused)
 {
     int mpi_errno = MPI_SUCCESS;
 
@@ -105,7 +102,7 @@ int MPIDI_posted_push(MPIDI_vci_t * vci, const MPIDI_op_t * op, MPIR_Request ** 
     MPIR_ERR_CHKANDSTMT(*req == NULL, mpi_errno, MPIX_ERR_NOREQ, goto fn_fail, "**nomemreq");
     MPIR_Datatype_add_ref_if_not_builtin(op->datatype);
     (*req)->dev.threads.op = *op;
-    tsm_swp_push(&vci->posted, &(*req)->dev.threads.node);
+    *refused = !MPIDI_post_queue_push(&vci->posted, vci->index, &(*req)->dev.threads.node);
 
   fn_exit:
     return mpi_errno;

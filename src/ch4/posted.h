@@ -15,8 +15,13 @@
 
 /* Post op; *req is the request to wait on (IMRECV: in and out the message). Takes references on the
  * communicator and the datatype, which the caller may free at once. Wait-free but for the request's
- * allocation. Any thread. An error of the operation itself is reported at its completion. */
-int MPIDI_posted_push(MPIDI_vci_t * vci, const MPIDI_op_t * op, MPIR_Request ** req);
+ * allocation, with SWP (post_queue.h). Any thread. An error of the operation itself is reported at its
+ * completion. *refused: the queue has no room; the caller enters the VCI, which issues what the thread
+ * has posted before, and calls MPIDI_posted_issue_one. */
+int MPIDI_posted_push(MPIDI_vci_t * vci, const MPIDI_op_t * op, MPIR_Request ** req, int *refused);
+
+/* Issue the operation of *req, which the queue has refused. VCI held. */
+void MPIDI_posted_issue_one(MPIDI_vci_t * vci, MPIR_Request * req);
 
 /* Issue at most max operations and return their number. VCI held; never waits. Returns 0 inside an
  * issue: the caller's operation goes behind the others. */

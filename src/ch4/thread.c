@@ -7,6 +7,9 @@
 
 #if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI
 
+#include "threads/combiner.h"
+#include "threads/post_queue.h"
+
 __thread MPIDI_thread_local_t MPIDI_thread_local __attribute__((tls_model("initial-exec")));
 
 static pthread_mutex_t threads_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -24,6 +27,8 @@ static void thread_exit(void *arg)
     pthread_mutex_lock(&threads_lock);
     if (at_exit)
         at_exit(self);
+    MPIDI_post_queue_thread_exit(self);
+    MPIDI_combiner_thread_exit(self);
     DL_DELETE(threads, self);
     pthread_mutex_unlock(&threads_lock);
     MPIDI_thread_local.self = NULL;

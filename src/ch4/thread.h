@@ -31,6 +31,12 @@ typedef struct MPIDI_thread_watch {
     uint64_t not_before;        /* nonblocking calls leave the lock alone until then */
 } MPIDI_thread_watch_t;
 
+/* Its mailbox of a VCI's combiner; see combiner.h. */
+typedef struct MPIDI_thread_member {
+    struct MPIDI_combiner *combiner;    /* NULL: it has none */
+    int id;
+} MPIDI_thread_member_t;
+
 typedef struct MPIDI_thread {
     struct MPIDI_thread *next, *prev;   /* all threads, under the lock in thread.c */
     unsigned tests;             /* nonblocking calls without result */
@@ -38,6 +44,8 @@ typedef struct MPIDI_thread {
     tsm_usc_waiter_t waiter;    /* other threads write it and the links; see tsm_usc.h */
     tsm_usc_link_t links[MPIDI_THREAD_LINKS];
     MPIDI_thread_watch_t watch[MPIDI_CH4_MAX_VCIS];
+    struct tsm_wfq_handle *post_handle[MPIDI_CH4_MAX_VCIS];     /* see post_queue.h */
+    MPIDI_thread_member_t member[MPIDI_CH4_MAX_VCIS];
     MPIDI_request_cache_t cache[MPIDI_THREAD_REQUEST_POOLS];
 } MPIDI_thread_t;
 

@@ -7,13 +7,17 @@
 
 #if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI
 
+#include "threads/combiner.h"
+
 void MPIDI_vci_init(int vci)
 {
     MPIDI_vci_t *v = &MPIDI_VCI(vci).threads;
     int err = tsm_usc_init(&v->usc);
 
     MPIR_Assert(err == 0);
-    tsm_swp_init(&v->posted);
+    MPIDI_post_queue_init(&v->posted, MPIDI_model.post_queue);
+    v->combiner = MPIDI_MODEL_ISSUE == MPIDI_ISSUE_HYBCOMB ?
+        MPIDI_combiner_create((uint32_t) MPIR_CVAR_CH4_MAX_COMBINE) : NULL;
     tsm_dsm_lock_init(&v->csync, (uint32_t) MPIR_CVAR_CH4_MAX_COMBINE);
     tsm_store(&v->poll_wanted, 0, TSM_RELAXED);
     tsm_store(&v->entering, 0, TSM_RELAXED);
@@ -31,6 +35,9 @@ void MPIDI_vci_init(int vci)
 void MPIDI_vci_finalize(int vci)
 {
     MPIDI_VCI(vci).lock.vci = NULL;
+    if (MPIDI_VCI(vci).threads.combiner)
+        MPIDI_combiner_destroy(MPIDI_VCI(vci).threads.combiner, vci);
+    MPIDI_post_queue_destroy(&MPIDI_VCI(vci).threads.posted, vci);
     tsm_usc_destroy(&MPIDI_VCI(vci).threads.usc);
 }
 

@@ -9,13 +9,13 @@
 /* What the thread-safety models keep for each VCI. The lock of the VCI points to it (`vci` in
  * MPIDU_Thread_mutex_t, NULL in all other mutexes). The lock guards all fields, except where noted. */
 
+#include "post_queue.h"
 #include "tsm/combine/tsm_dsm_lock.h"
-#include "tsm/queue/tsm_swp.h"
 #include "tsm/tsm_usc.h"
 
 typedef struct MPIDI_vci {
     /* line 1: written by threads that post or ask, read by the holder */
-    tsm_swp_t posted;           /* posted.h: any thread pushes, the holder pops */
+    MPIDI_post_queue_t posted;  /* posted.h: any thread pushes, the holder pops */
     TSM_ATOMIC(int) poll_wanted;        /* a thread asks the holder to drive the VCI; any thread */
     TSM_ATOMIC(int) entering;   /* with servers: threads that wait for the lock; those threads */
     char pad[TSM_CACHELINE];
@@ -28,9 +28,24 @@ typedef struct MPIDI_vci {
     unsigned shm_quiet;         /* polls since shared memory brought something */
     /* line 3: waiting threads, under its own lock; see progress/wait.c */
     tsm_usc_t usc TSM_ALIGNED;
+    struct MPIDI_combiner *combiner;    /* with the model hybcomb, else NULL; see issue/hybcomb.h */
     /* the lock of the VCI with the model csync, in place of the mutex's own; see issue/csync.h */
     tsm_dsm_lock_t csync TSM_ALIGNED;
 } MPIDI_vci_t;
+
+/* Around operations that the holder of the VCI issues for other threads. Meanwhile it waits for no lock
+ * and runs no progress hook, even if the netmod has no room (progress/turn.h). */
+static inline void MPIDI_vci_issue_begin(MPIDI_vci_t * vci)
+{
+    vci->draining = 1;
+    MPIDI_thread_local.draining++;
+}
+
+static inline void MPIDI_vci_issue_end(MPIDI_vci_t * vci)
+{
+    MPIDI_thread_local.draining--;
+    vci->draining = 0;
+}
 
 /* Make the state of a VCI and attach it to the VCI's lock; destroy it. By the thread that initializes
  * or finalizes MPI, while no other uses the VCI. */

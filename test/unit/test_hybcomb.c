@@ -241,7 +241,7 @@ static void test_registered_early(void **state)
     while (tsm_load(&node->n_ops, TSM_RELAXED) < 3)
         sched_yield();
     assert_int_equal(tsm_load(&prev->done, TSM_ACQUIRE), TSM_HYBCOMB_DONE);
-    tsm_hybcomb_serve_all_(&work.comb, mine);
+    tsm_hybcomb_combine(&work.comb, mine);
     mine->node = prev;
     tsm_wake_word(&node->done, TSM_HYBCOMB_DONE, TSM_HYBCOMB_PARKED);
     actors_join(actor, 3);
@@ -293,7 +293,7 @@ static void test_place_before_registration(void **state)
     assert_int_equal(pthread_create(&thread, NULL, late_main, &late), 0);
     prev = tsm_swap(&work.comb.last, late.node, TSM_ACQ_REL);
     assert_int_equal(tsm_load(&prev->done, TSM_ACQUIRE), TSM_HYBCOMB_DONE);
-    tsm_hybcomb_serve_all_(&work.comb, member[1]);
+    tsm_hybcomb_combine(&work.comb, member[1]);
     member[1]->node = prev;
     tsm_wake_word(&late.node->done, TSM_HYBCOMB_DONE, TSM_HYBCOMB_PARKED);
 

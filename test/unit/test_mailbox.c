@@ -20,7 +20,7 @@ static void box_at(tsm_mailbox_t *box, tsm_mailbox_slot_t *slot, uint32_t capaci
 {
     tsm_mailbox_init(box, slot, capacity);
     tsm_store(&box->tail, first, TSM_RELAXED);
-    box->head = first;
+    tsm_store(&box->head, first, TSM_RELAXED);
     for (uint64_t t = first; t < first + capacity; t++) {
         tsm_store(&slot[t % capacity].state, tsm_mailbox_state_(box, t, TSM_MAILBOX_EMPTY),
                   TSM_RELAXED);

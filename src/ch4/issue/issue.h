@@ -16,8 +16,9 @@
  *   vci       the VCI that the operation will use (MPIDI_op_*_vci); not used by lock
  *   order     operations of one thread to one peer on one communicator go out in the order of the
  *             calls, whether issued or posted
- *   may block lock: on the lock of the VCI. lockq, offload: only on memory for a request. csync: until
- *             the operation is issued, here or by the thread that holds the VCI
+ *   may block lock: on the lock of the VCI. lockq, offload: only on memory for a request. mp-server:
+ *             also on room in the server's mailbox. csync, hybcomb: until the operation is issued,
+ *             here or by the thread that holds the VCI
  *   may run   by any thread, with no VCI held or with the one that op uses
  *   errors    of the arguments: found before; of the operation: returned if it was issued before the
  *             return, else in the status, and by the error handler, when the request is completed
@@ -26,6 +27,7 @@
 #include "../model.h"
 #include "../op_apply.h"
 #include "csync.h"
+#include "hybcomb.h"
 #include "lock.h"
 #include "lockq.h"
 #include "offload.h"
@@ -44,7 +46,12 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_issue(int vci, const MPIDI_op_t * op, MPIR_Re
         held = MPIDI_csync_enter(vci);
         if (unlikely(!held))
             return MPIDI_csync_announce(vci, op, req);
-    } else if (MPIDI_MODEL_ISSUE == MPIDI_ISSUE_OFFLOAD && MPIDI_offload_posts()) {
+    } else if (MPIDI_MODEL_ISSUE == MPIDI_ISSUE_HYBCOMB && MPIR_ThreadInfo.isThreaded) {
+        held = MPIDI_hybcomb_enter(vci);
+        if (unlikely(!held))
+            return MPIDI_hybcomb_delegate(vci, op, req);
+    } else if ((MPIDI_MODEL_ISSUE == MPIDI_ISSUE_OFFLOAD ||
+                MPIDI_MODEL_ISSUE == MPIDI_ISSUE_MP_SERVER) && MPIDI_offload_posts()) {
         return MPIDI_offload_post(vci, op, req);
     }
     /* the one place of all models from which MPICH's function is called, so that it is inlined */

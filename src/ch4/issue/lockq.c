@@ -8,6 +8,7 @@
 #if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI
 
 #include "threads/issue/issue.h"
+#include "threads/issue/post.h"
 
 int MPIDI_lockq_is_blocked(MPIDI_vci_t * vci)
 {
@@ -18,7 +19,7 @@ int MPIDI_lockq_is_blocked(MPIDI_vci_t * vci)
 
 int MPIDI_lockq_post_op(int vci, const MPIDI_op_t * op, MPIR_Request ** req)
 {
-    int mpi_errno = MPIDI_posted_push(&MPIDI_VCI(vci).threads, op, req);
+    int mpi_errno = MPIDI_issue_post(vci, op, req);
 
     /* the holder may have looked at the queue for the last time just before */
     if (mpi_errno == MPI_SUCCESS && !MPIDI_thread_local.draining)

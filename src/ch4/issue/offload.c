@@ -8,11 +8,11 @@
 #if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI
 
 #include "threads/issue/issue.h"
-#include "threads/posted.h"
+#include "threads/issue/post.h"
 
 int MPIDI_offload_post_op(int vci, const MPIDI_op_t * op, MPIR_Request ** req)
 {
-    int mpi_errno = MPIDI_posted_push(&MPIDI_VCI(vci).threads, op, req);
+    int mpi_errno = MPIDI_issue_post(vci, op, req);
 
     if (mpi_errno == MPI_SUCCESS)
         MPIDI_served_ring(vci);

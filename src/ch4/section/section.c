@@ -63,8 +63,7 @@ void MPIDI_section_help(MPIDU_Thread_mutex_t * m)
 
 /* With csync: issue the operations that wait for the lock. Not by a thread that is in the middle of
  * such an operation, nor by one that holds another lock: the operation may be to this process, which
- * takes a lock, too. The lock then passes to the thread that waits next. Counts as issuing for others,
- * so that an operation for which the netmod has no room waits for no lock and runs no hook. */
+ * takes a lock, too. The lock then passes to the thread that waits next. */
 static void combine(MPIDU_Thread_mutex_t * m)
 {
     MPIDI_vci_t *vci = m->vci;
@@ -72,11 +71,9 @@ static void combine(MPIDU_Thread_mutex_t * m)
     if (MPIDI_thread_local.held != MPIDI_THREAD_VCI || MPIDI_thread_local.draining ||
         !tsm_dsm_lock_has_waiters(&vci->csync))
         return;
-    vci->draining = 1;
-    MPIDI_thread_local.draining++;
+    MPIDI_vci_issue_begin(vci);
     tsm_dsm_lock_combine(&vci->csync);
-    MPIDI_thread_local.draining--;
-    vci->draining = 0;
+    MPIDI_vci_issue_end(vci);
 }
 
 void MPIDI_section_enter_csync(MPIDU_Thread_mutex_t * m)

@@ -38,7 +38,7 @@ void MPIDI_section_pause(void);
 
 MPL_STATIC_INLINE_PREFIX int MPIDI_section_has_posted(MPIDI_vci_t * vci)
 {
-    return vci && !tsm_swp_is_empty(&vci->posted);
+    return vci && !MPIDI_post_queue_is_empty(&vci->posted);
 }
 
 MPL_STATIC_INLINE_PREFIX void MPIDI_section_enter(MPIDU_Thread_mutex_t * m, int recursive, int low)

@@ -169,8 +169,9 @@ static inline tsm_hybcomb_node_t *tsm_hybcomb_open_(tsm_hybcomb_t *comb,
     return tsm_swap(&comb->last, node, TSM_ACQ_REL);
 }
 
-/* Execute operations of other threads, close the node, then execute those that have a place. */
-static inline void tsm_hybcomb_serve_all_(tsm_hybcomb_t *comb, tsm_hybcomb_member_t *member)
+/* The combiner: execute operations of other threads, at most max_ops, and take no more. Once, between
+ * begin and end. Waits for threads that have a place but have not sent their operation yet. */
+static inline void tsm_hybcomb_combine(tsm_hybcomb_t *comb, tsm_hybcomb_member_t *member)
 {
     uint32_t served = 0, total;
 
@@ -185,37 +186,53 @@ static inline void tsm_hybcomb_serve_all_(tsm_hybcomb_t *comb, tsm_hybcomb_membe
         tsm_hybcomb_serve_(member);
 }
 
-/* Execute our operation and those of others as the next combiner. */
-static inline uint64_t tsm_hybcomb_combine_(tsm_hybcomb_t *comb, tsm_hybcomb_member_t *member,
-                                            tsm_delegate_fn_t fn, void *arg)
-{
-    tsm_hybcomb_node_t *node = member->node;
-    tsm_hybcomb_node_t *prev = tsm_hybcomb_open_(comb, member);
-
-    tsm_wait_word(&prev->done, TSM_HYBCOMB_WAITING, TSM_HYBCOMB_PARKED, TSM_WAIT_PARK);
-    uint64_t result = fn(arg);
-    tsm_hybcomb_serve_all_(comb, member);
-    /* the successor may still look at our node; no other thread looks at the previous one */
-    member->node = prev;
-    tsm_wake_word(&node->done, TSM_HYBCOMB_DONE, TSM_HYBCOMB_PARKED);
-    return result;
-}
-
-/* Execute fn(arg) alone among all operations of this instance, here or on another member's thread,
- * and return its result. One call of a member at a time; blocking, without starvation. */
-static inline uint64_t tsm_hybcomb_apply(tsm_hybcomb_t *comb, tsm_hybcomb_member_t *member,
-                                         tsm_delegate_fn_t fn, void *arg)
+/* Have fn(arg) executed by a combiner, alone among all operations of this instance, and return NULL
+ * with its result in *result; or become the combiner, with fn(arg) not executed yet, and return a
+ * token for end. One call of a member at a time; blocking, without starvation. */
+static inline tsm_hybcomb_node_t *tsm_hybcomb_begin(tsm_hybcomb_t *comb,
+                                                    tsm_hybcomb_member_t *member,
+                                                    tsm_delegate_fn_t fn, void *arg,
+                                                    uint64_t *result)
 {
     tsm_hybcomb_node_t *last = tsm_load(&comb->last, TSM_RELAXED);
-    uint64_t result;
+    tsm_hybcomb_node_t *prev;
 
     assert(!member->busy && "tsm_hybcomb: one operation of a member at a time, none from inside");
     member->busy = 1;
-    if (tsm_hybcomb_place_(comb, last))
-        result = tsm_hybcomb_ask_(last, member, fn, arg);
-    else
-        result = tsm_hybcomb_combine_(comb, member, fn, arg);
+    if (tsm_hybcomb_place_(comb, last)) {
+        *result = tsm_hybcomb_ask_(last, member, fn, arg);
+        member->busy = 0;
+        return NULL;
+    }
+    prev = tsm_hybcomb_open_(comb, member);
+    tsm_wait_word(&prev->done, TSM_HYBCOMB_WAITING, TSM_HYBCOMB_PARKED, TSM_WAIT_PARK);
+    return prev;
+}
+
+/* The combiner leaves. prev: what begin returned. Wait-free. */
+static inline void tsm_hybcomb_end(tsm_hybcomb_member_t *member, tsm_hybcomb_node_t *prev)
+{
+    tsm_hybcomb_node_t *node = member->node;
+
+    /* the successor may still look at our node; no other thread looks at the previous one */
+    member->node = prev;
     member->busy = 0;
+    tsm_wake_word(&node->done, TSM_HYBCOMB_DONE, TSM_HYBCOMB_PARKED);
+}
+
+/* Execute fn(arg), here or on another member's thread, and return its result; all of it from begin
+ * to end. */
+static inline uint64_t tsm_hybcomb_apply(tsm_hybcomb_t *comb, tsm_hybcomb_member_t *member,
+                                         tsm_delegate_fn_t fn, void *arg)
+{
+    uint64_t result = 0;
+    tsm_hybcomb_node_t *prev = tsm_hybcomb_begin(comb, member, fn, arg, &result);
+
+    if (prev != NULL) {
+        result = fn(arg);
+        tsm_hybcomb_combine(comb, member);
+        tsm_hybcomb_end(member, prev);
+    }
     return result;
 }
 

@@ -55,8 +55,14 @@ typedef struct tsm_mailbox {
     uint64_t mask;
     uint32_t shift;
     char pad2[TSM_CACHELINE - sizeof(void *) - sizeof(uint64_t) - sizeof(uint32_t)];
-    uint64_t head;                                      /* ... the receiver here */
+    TSM_ATOMIC(uint64_t) head;                          /* ... the receiver here */
 } tsm_mailbox_t;
+
+/* The ticket that the receiver takes next. */
+static inline uint64_t tsm_mailbox_head_(const tsm_mailbox_t *box)
+{
+    return tsm_load(&box->head, TSM_RELAXED);
+}
 
 /* Returns the state of the ticket's slot that means `what` for that ticket. */
 static inline uint32_t tsm_mailbox_state_(const tsm_mailbox_t *box, uint64_t ticket, uint32_t what)
@@ -77,7 +83,7 @@ static inline void tsm_mailbox_init(tsm_mailbox_t *box, tsm_mailbox_slot_t *slot
     assert(capacity >= 1 && capacity <= 1u << 30 && (capacity & (capacity - 1)) == 0 &&
            "tsm_mailbox: the capacity must be a power of two");
     tsm_store(&box->tail, 0, TSM_RELAXED);
-    box->head = 0;
+    tsm_store(&box->head, 0, TSM_RELAXED);
     box->slot = slot;
     box->mask = capacity - 1;
     box->shift = (uint32_t) __builtin_ctz(capacity);
@@ -114,16 +120,16 @@ static inline void tsm_mailbox_put_(tsm_mailbox_t *box, uint64_t ticket, const u
 /* Copy out the oldest message, which is FULL, and give its slot to the next round. */
 static inline void tsm_mailbox_take_(tsm_mailbox_t *box, uint64_t *words, uint32_t n)
 {
-    tsm_mailbox_slot_t *slot = tsm_mailbox_slot_(box, box->head);
-    uint64_t again = box->head + box->mask + 1;
+    uint64_t head = tsm_mailbox_head_(box);
+    uint64_t again = head + box->mask + 1;
+    tsm_mailbox_slot_t *slot = tsm_mailbox_slot_(box, head);
 
     assert(n <= TSM_MAILBOX_WORDS && "tsm_mailbox: the message is too long");
     assert(tsm_load(&slot->state, TSM_RELAXED) ==
-           tsm_mailbox_state_(box, box->head, TSM_MAILBOX_FULL) &&
-           "tsm_mailbox: two receivers at once");
+           tsm_mailbox_state_(box, head, TSM_MAILBOX_FULL) && "tsm_mailbox: two receivers at once");
     for (uint32_t i = 0; i < n; i++)
         words[i] = slot->word[i];
-    box->head++;
+    tsm_store(&box->head, head + 1, TSM_RELAXED);
     tsm_store(&slot->state, tsm_mailbox_state_(box, again, TSM_MAILBOX_EMPTY), TSM_RELEASE);
 }
 
@@ -131,7 +137,7 @@ static inline void tsm_mailbox_take_(tsm_mailbox_t *box, uint64_t *words, uint32
  * until it has. */
 static inline uint64_t tsm_mailbox_ticket_(tsm_mailbox_t *box)
 {
-    return tsm_fetch_add(&box->tail, 1, TSM_RELAXED);
+    return tsm_fetch_add(&box->tail, 1, TSM_SEQ_CST);
 }
 
 /* Append a message of n words; receivers must ask for no more than were sent. Any thread; blocks
@@ -155,7 +161,7 @@ static inline int tsm_mailbox_try_send(tsm_mailbox_t *box, const uint64_t *words
     /* the slot is free and no thread has the ticket: if the ticket becomes ours, so does the slot */
     if (!tsm_mailbox_free_(box, ticket, &weight))
         return 0;
-    if (!tsm_cas(&box->tail, &ticket, ticket + 1, TSM_RELAXED, TSM_RELAXED))
+    if (!tsm_cas(&box->tail, &ticket, ticket + 1, TSM_SEQ_CST, TSM_RELAXED))
         return 0;
     tsm_mailbox_put_(box, ticket, words, n);
     return 1;
@@ -165,33 +171,46 @@ static inline int tsm_mailbox_try_send(tsm_mailbox_t *box, const uint64_t *words
  * those behind it. Receiver only; one load. */
 static inline int tsm_mailbox_is_empty(const tsm_mailbox_t *box)
 {
-    uint32_t full = tsm_mailbox_state_(box, box->head, TSM_MAILBOX_FULL);
+    uint64_t head = tsm_mailbox_head_(box);
+    uint32_t full = tsm_mailbox_state_(box, head, TSM_MAILBOX_FULL);
 
-    return tsm_load(&tsm_mailbox_slot_(box, box->head)->state, TSM_RELAXED) != full;
+    return tsm_load(&tsm_mailbox_slot_(box, head)->state, TSM_RELAXED) != full;
 }
 
-/* 1 if no message is in the mailbox or on its way into it, else 0. Receiver only; one load. */
+/* How many messages are in the mailbox or on their way into it; exact for the receiver. Any thread.
+ * After a write of X, seq_cst, it counts every message whose sender does not then read the new X. */
+static inline uint64_t tsm_mailbox_length(const tsm_mailbox_t *box)
+{
+    uint64_t head = tsm_mailbox_head_(box);     /* first: it only grows */
+
+    return tsm_load(&box->tail, TSM_SEQ_CST) - head;
+}
+
+/* 1 if there is none, else 0; likewise. */
 static inline int tsm_mailbox_is_idle(const tsm_mailbox_t *box)
 {
-    return tsm_load(&box->tail, TSM_RELAXED) == box->head;
+    return tsm_mailbox_length(box) == 0;
 }
 
 /* Receive the first n words of the oldest message. Receiver only; blocks, and may park, until there
  * is one. */
 static inline void tsm_mailbox_receive(tsm_mailbox_t *box, uint64_t *words, uint32_t n)
 {
-    tsm_wait_word(&tsm_mailbox_slot_(box, box->head)->state,
-                  tsm_mailbox_state_(box, box->head, TSM_MAILBOX_EMPTY),
-                  tsm_mailbox_state_(box, box->head, TSM_MAILBOX_PARKED), TSM_WAIT_PARK);
+    uint64_t head = tsm_mailbox_head_(box);
+
+    tsm_wait_word(&tsm_mailbox_slot_(box, head)->state,
+                  tsm_mailbox_state_(box, head, TSM_MAILBOX_EMPTY),
+                  tsm_mailbox_state_(box, head, TSM_MAILBOX_PARKED), TSM_WAIT_PARK);
     tsm_mailbox_take_(box, words, n);
 }
 
 /* As tsm_mailbox_receive, but returns 0 instead of waiting; else 1. Receiver only; bounded. */
 static inline int tsm_mailbox_try_receive(tsm_mailbox_t *box, uint64_t *words, uint32_t n)
 {
-    uint32_t full = tsm_mailbox_state_(box, box->head, TSM_MAILBOX_FULL);
+    uint64_t head = tsm_mailbox_head_(box);
+    uint32_t full = tsm_mailbox_state_(box, head, TSM_MAILBOX_FULL);
 
-    if (tsm_load(&tsm_mailbox_slot_(box, box->head)->state, TSM_ACQUIRE) != full)
+    if (tsm_load(&tsm_mailbox_slot_(box, head)->state, TSM_ACQUIRE) != full)
         return 0;
     tsm_mailbox_take_(box, words, n);
     return 1;
@@ -214,8 +233,9 @@ static inline int tsm_mailbox_try_receive(tsm_mailbox_t *box, uint64_t *words, u
  *     tsm_wake_word                          state that finds FULL (the words)
  *   receive: store of EMPTY, next round    send, try_send: load of the state that finds EMPTY or
  *                                            PARKED of its round (the words are read)
- *   tail only hands out tickets, so its accesses are relaxed. A send that happens before another
- *   one still gets the lower ticket, because both modify the same word.
+ *   tail only hands out tickets. A send that happens before another one gets the lower ticket,
+ *   because both modify the same word. Its accesses are seq_cst for callers of length and is_idle
+ *   alone. head is atomic for them, too; it is one receiver's at a time.
  */
 
 #endif /* TSM_MAILBOX_H_INCLUDED */

@@ -241,11 +241,27 @@ static inline int tsm_wfq_enqueue(tsm_wfq_t *queue, tsm_wfq_handle_t *handle, vo
 
 /* 1 if dequeuers have taken every index that enqueuers took. head is loaded first: it only grows, so
  * a 1 was true when tail was loaded. */
-static inline int tsm_wfq_is_drained_(tsm_wfq_t *queue)
+static inline int tsm_wfq_is_drained_(const tsm_wfq_t *queue)
 {
     uint64_t head = tsm_load(&queue->head, TSM_SEQ_CST);
 
     return head >= tsm_load(&queue->tail, TSM_SEQ_CST);
+}
+
+/* 1 if the queue is empty, else 0. Any thread, without a handle; out of date on return. After a write
+ * of X, seq_cst, it finds every item whose enqueuer does not then read the new X. */
+static inline int tsm_wfq_is_empty(const tsm_wfq_t *queue)
+{
+    return tsm_wfq_is_drained_(queue);
+}
+
+/* At least as many items as the queue has now. Any thread, without a handle. */
+static inline uint64_t tsm_wfq_length(const tsm_wfq_t *queue)
+{
+    uint64_t head = tsm_load(&queue->head, TSM_SEQ_CST);
+    uint64_t tail = tsm_load(&queue->tail, TSM_SEQ_CST);
+
+    return tail > head ? tail - head : 0;
 }
 
 /* Try once. Returns 1 if *item is the result, 0 if the try with index *i failed. */

@@ -1,0 +1,29 @@
+/*
+ * Copyright (C) by the MPICH-TSM developers
+ *     See COPYRIGHT in top-level directory
+ */
+
+#ifndef MPIDI_ISSUE_ANNOUNCED_H_INCLUDED
+#define MPIDI_ISSUE_ANNOUNCED_H_INCLUDED
+
+/* An operation on the stack of a thread that waits until another thread, which holds the VCI, has
+ * issued it: for csync.c and hybcomb.c. */
+
+#include "lock.h"
+
+typedef struct MPIDI_announced {
+    const MPIDI_op_t *op;
+    MPIR_Request **req;
+    int mpi_errno;
+} MPIDI_announced_t;
+
+/* Issue it. By any thread that holds the VCI: the owner of the VCI is the calling thread, so MPICH's
+ * function enters it once more. */
+static inline void MPIDI_announced_issue(void *arg)
+{
+    MPIDI_announced_t *a = arg;
+
+    a->mpi_errno = MPIDI_issue_lock(a->op, a->req);
+}
+
+#endif /* MPIDI_ISSUE_ANNOUNCED_H_INCLUDED */

@@ -1,0 +1,64 @@
+/*
+ * Copyright (C) by the MPICH-TSM developers
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "mpidimpl.h"
+
+#if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI
+
+#include "threads/combiner.h"
+#include "threads/issue/announced.h"
+#include "threads/issue/issue.h"
+
+static uint64_t issue(void *arg)
+{
+    MPIDI_announced_issue(arg);
+    return 0;
+}
+
+static void issue_with_lock(MPIDU_Thread_mutex_t * m, MPIDI_announced_t * mine)
+{
+    MPIDI_section_enter(m, 0, 0);
+    MPIDI_announced_issue(mine);
+    MPIDI_section_exit(m);
+}
+
+/* As the combiner: our operation and those of others. */
+static void combine(MPIDU_Thread_mutex_t * m, tsm_hybcomb_member_t * member,
+                    MPIDI_announced_t * mine)
+{
+    MPIDI_vci_t *vci = m->vci;
+
+    MPIDI_section_enter(m, 0, 0);
+    MPIDI_vci_issue_begin(vci);
+    MPIDI_announced_issue(mine);
+    tsm_hybcomb_combine(&vci->combiner->comb, member);
+    MPIDI_vci_issue_end(vci);
+    MPIDI_section_exit(m);
+}
+
+int MPIDI_hybcomb_delegate_op(int vci, const MPIDI_op_t * op, MPIR_Request ** req)
+{
+    MPIDU_Thread_mutex_t *m = &MPIDI_VCI(vci).lock;
+    MPIDI_combiner_t *combiner = MPIDI_VCI(vci).threads.combiner;
+    MPIDI_announced_t mine = {.op = op,.req = req,.mpi_errno = MPI_SUCCESS };
+    tsm_hybcomb_member_t *member = MPIDI_thread_local.held ? NULL :
+        MPIDI_combiner_member(combiner, vci);
+    uint64_t unused;
+
+    tsm_load_touch();
+    if (!member) {
+        issue_with_lock(m, &mine);
+    } else {
+        tsm_hybcomb_node_t *before = tsm_hybcomb_begin(&combiner->comb, member, issue, &mine,
+                                                       &unused);
+        if (before) {
+            combine(m, member, &mine);
+            tsm_hybcomb_end(member, before);
+        }
+    }
+    return mine.mpi_errno;
+}
+
+#endif

@@ -1,0 +1,86 @@
+/*
+ * Copyright (C) by the MPICH-TSM developers
+ *     See COPYRIGHT in top-level directory
+ */
+
+#ifndef MPIDI_POST_QUEUE_H_INCLUDED
+#define MPIDI_POST_QUEUE_H_INCLUDED
+
+/* The queue of a VCI's posted operations, of one of three kinds: SWP, the default; a wait-free queue
+ * for comparison (ICS'19 section 3.4 uses one); a mailbox, the message queue of MP-SERVER. Any thread
+ * pushes, the holder of the VCI pops. An item is the node in the operation's request.
+ *
+ * SWP takes every item. The wait-free queue refuses one if it has no memory, or a new thread if
+ * MPIDI_POST_QUEUE_THREADS use it already. A full mailbox delays the sender; it refuses the item of a
+ * thread that holds a mutex of MPICH, which the server might need in order to make room. */
+
+#include "thread.h"
+#include "tsm/mailbox/tsm_mailbox.h"
+#include "tsm/queue/tsm_swp.h"
+#include "tsm/queue/tsm_wfq.h"
+
+/* In the order of MPIR_CVAR_CH4_POST_QUEUE's values. */
+enum {
+    MPIDI_POST_QUEUE_SWP,
+    MPIDI_POST_QUEUE_WAIT_FREE,
+    MPIDI_POST_QUEUE_MAILBOX
+};
+
+/* The most threads that can use a wait-free queue at a time, and its most segments. */
+#define MPIDI_POST_QUEUE_THREADS 256
+#define MPIDI_POST_QUEUE_SEGMENTS 4096
+
+/* Messages that a mailbox has room for. */
+#define MPIDI_POST_QUEUE_MESSAGES 1024
+
+typedef struct MPIDI_post_queue {
+    tsm_swp_t swp;
+    struct MPIDI_post_queue_other *other;       /* NULL: SWP */
+} MPIDI_post_queue_t;
+
+/* Make an empty queue; destroy one, which must be empty. In MPI_Init and MPI_Finalize, by the one
+ * thread in MPI. Without memory it prints a message and ends the program. */
+void MPIDI_post_queue_init(MPIDI_post_queue_t * queue, int kind);
+void MPIDI_post_queue_destroy(MPIDI_post_queue_t * queue, int vci);
+
+/* Slow paths. */
+int MPIDI_post_queue_push_other(MPIDI_post_queue_t * queue, int vci, tsm_swp_node_t * node);
+tsm_swp_node_t *MPIDI_post_queue_pop_other(MPIDI_post_queue_t * queue);
+int MPIDI_post_queue_is_empty_other(const MPIDI_post_queue_t * queue);
+
+/* Returns 0 if the queue refuses the node, else 1. vci: the queue's. Any thread. */
+static inline int MPIDI_post_queue_push(MPIDI_post_queue_t * queue, int vci, tsm_swp_node_t * node)
+{
+    if (__builtin_expect(queue->other != NULL, 0))
+        return MPIDI_post_queue_push_other(queue, vci, node);
+    tsm_swp_push(&queue->swp, node);
+    return 1;
+}
+
+/* Returns the oldest node, or NULL if there is none or another thread is in the middle of a push. By
+ * the holder of the VCI; never waits. */
+static inline tsm_swp_node_t *MPIDI_post_queue_pop(MPIDI_post_queue_t * queue)
+{
+    if (__builtin_expect(queue->other != NULL, 0))
+        return MPIDI_post_queue_pop_other(queue);
+    return tsm_swp_pop(&queue->swp);
+}
+
+/* A push, then a read of X, in one thread, and a write of X, then this, in another one: if all are
+ * seq_cst, one thread finds what the other has written. Any thread. */
+static inline int MPIDI_post_queue_is_empty(const MPIDI_post_queue_t * queue)
+{
+    if (__builtin_expect(queue->other != NULL, 0))
+        return MPIDI_post_queue_is_empty_other(queue);
+    return tsm_swp_is_empty(&queue->swp);
+}
+
+/* Call take(arg, node) for each node that was pushed before this call, in their order. Waits for a
+ * thread that is in the middle of a push. By the holder. */
+void MPIDI_post_queue_take_all(MPIDI_post_queue_t * queue,
+                               void (*take) (void *arg, tsm_swp_node_t * node), void *arg);
+
+/* Give back what an ending thread has of each queue. Under the lock of the list of threads. */
+void MPIDI_post_queue_thread_exit(MPIDI_thread_t * thread);
+
+#endif /* MPIDI_POST_QUEUE_H_INCLUDED */
