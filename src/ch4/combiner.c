@@ -23,7 +23,7 @@ MPIDI_combiner_t *MPIDI_combiner_create(uint32_t max_combine)
     return combiner;
 }
 
-/* The VCI whose mailboxes forget() takes from all threads; under the lock of their list. */
+/* The VCI whose mailboxes forget() takes from all threads; of the one thread in MPI. */
 static int leaving;
 
 static void forget(MPIDI_thread_t * thread)

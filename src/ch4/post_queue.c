@@ -49,7 +49,7 @@ void MPIDI_post_queue_init(MPIDI_post_queue_t * queue, int kind)
     queue->other = other;
 }
 
-/* The VCI whose handles detach() takes from all threads; under the lock of their list. */
+/* The VCI whose handles detach() takes from all threads; of the one thread in MPI. */
 static int leaving;
 
 static void detach(MPIDI_thread_t * thread)

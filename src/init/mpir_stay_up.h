@@ -38,6 +38,10 @@ static int MPII_may_start(bool is_world_model)
                          "no session after an MPI_Finalize that had none before it");
     if (!is_world_model)
         stay.has_had_session = true;
+#ifdef MPIDI_CH4_MAX_VCIS
+    if (stay.is_up)
+        mpi_errno = MPIDI_server_start();
+#endif
   fn_fail:
     return mpi_errno;
 }
@@ -123,6 +127,9 @@ static int MPII_stay_up(bool is_world_model, int users, bool * stays)
     if (users == 0) {
         mpi_errno = MPII_finalize_async();
         MPIR_ERR_CHECK(mpi_errno);
+#ifdef MPIDI_CH4_MAX_VCIS
+        MPIDI_server_stop();    /* they complete and free requests, too */
+#endif
         mpi_errno = finish_sends();
         MPIR_ERR_CHECK(mpi_errno);
         if (!stay.is_up) {

@@ -18,7 +18,8 @@
  *             tsm_usc_begin()         before the first join of a sleep
  *             tsm_usc_join()          1: server of this set; 0: listed among its sleepers
  *             tsm_usc_register()      in each slot; look once more at what is waited for after it
- *             tsm_usc_sleep()         until a completer or an election wakes the waiter
+ *             tsm_usc_sleep()         until a completer or an election wakes the waiter;
+ *             tsm_usc_sleep_for()     or for a limited time
  *             tsm_usc_unregister()    each slot
  *             tsm_usc_rejoin()        each set with join 0. 1: elected meanwhile, now the server
  *             tsm_usc_leave()         each set of which it is the server
@@ -189,6 +190,12 @@ static inline int tsm_usc_unregister(tsm_usc_slot_t *slot, tsm_usc_waiter_t *wai
 static inline void tsm_usc_sleep(tsm_usc_waiter_t *waiter, tsm_wait_policy_t policy)
 {
     tsm_wait_count(&waiter->count, waiter->begun, policy);
+}
+
+/* The same for at most ns nanoseconds; sleeps at once. */
+static inline void tsm_usc_sleep_for(tsm_usc_waiter_t *waiter, uint64_t ns)
+{
+    tsm_wait_count_for(&waiter->count, waiter->begun, ns);
 }
 
 /* Wait until all takers have finished; then no other thread has the address of the waiter. The owner

@@ -11,7 +11,8 @@
  * Interface:  tsm_yield()                           offer the processor to others
  *             tsm_wait_until(condition, policy)     poll a condition, never sleep
  *             tsm_wait_word(), tsm_wake_word()      a 32-bit word with values set aside for it
- *             tsm_wait_count(), tsm_wake_count()    a counter whose owner sleeps until it grows
+ *             tsm_wait_count(), tsm_wake_count()    a counter whose owner sleeps until it grows,
+ *             tsm_wait_count_for()                  or for a limited time
  *             tsm_wait_while()                      sleep on a word for a limited time
  *             tsm_wait_begin(), tsm_wait_step()     one wait, step by step
  *
@@ -295,6 +296,18 @@ static inline void tsm_wait_count(TSM_ATOMIC(uint32_t) *w, uint32_t seen, tsm_wa
         else
             tsm_yield();
     }
+}
+
+/* Wait until the count is no longer `seen`, at most ns nanoseconds; may return early. Sleeps at once.
+ * Only by the owner of the counter. */
+static inline void tsm_wait_count_for(TSM_ATOMIC(uint32_t) *w, uint32_t seen, uint64_t ns)
+{
+    uint32_t expected = seen;
+
+    if (!tsm_cas(w, &expected, seen | TSM_COUNT_ASLEEP, TSM_RELAXED, TSM_RELAXED))
+        return;
+    tsm_wait_while(w, seen | TSM_COUNT_ASLEEP, ns);
+    tsm_fetch_add(w, (uint32_t) -1, TSM_RELAXED);
 }
 
 /* Add one to the count, and wake the owner if it sleeps; release. Any thread; wait-free; the owner

@@ -7,7 +7,8 @@
 #define MPIDI_ISSUE_OFFLOAD_H_INCLUDED
 
 /* Issue by offload (ICS'19 fig. 1c): post the operation and return; the server of the VCI, a thread of
- * the library (progress/server.c), issues it. Never waits.
+ * the library (progress/server.c), issues it. Waits only if the queue refuses the operation
+ * (post_queue.h).
  *
  * Issued at once are the operations of a server itself, those of a thread that holds a VCI, which no
  * server could enter meanwhile, and all while no server runs: during MPI_Init and MPI_Finalize. Each

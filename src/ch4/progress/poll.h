@@ -62,7 +62,7 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_poll(int vci, int flag, int wait)
     if (!wait && unlikely(MPIDI_served_here()) && !MPIDI_vci_lock_is_mine(&MPIDI_VCI(vci).lock)) {
         MPIDI_served_ring(vci);
         MPIDI_poll_test_failed(self);
-        return MPI_SUCCESS;
+        return MPIDI_served_take_error();
     }
     MPIDI_early_yield(self);
     if (!MPIDI_poll_enter(self, vci, wait))

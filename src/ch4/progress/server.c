@@ -62,6 +62,7 @@ typedef struct server {
 
 static server_t *servers;
 static TSM_ATOMIC(int) stopping;
+static pid_t pid;               /* of the process that started them: a child has no servers */
 
 static int has_posted(const server_t * me)
 {
@@ -86,7 +87,7 @@ static void give_way(MPIDI_vci_t * vci)
 static int poll_all(server_t * me)
 {
     int mpi_errno = MPI_SUCCESS;
-    int made_progress;
+    int made_progress = 0;
 
     if (me->index == 0)
         mpi_errno = MPIR_Progress_hook_exec_all(&made_progress);
@@ -108,7 +109,7 @@ static int serve_once(server_t * me)
 
     if (mpi_errno != MPI_SUCCESS)
         MPIDI_served_set_error(mpi_errno);
-    return posted || completed != MPIDI_thread_local.completed;
+    return completed != MPIDI_thread_local.completed || (posted && !has_posted(me));
 }
 
 static void nap(server_t * me)
@@ -151,7 +152,7 @@ static void *serve(void *arg)
     return NULL;
 }
 
-/* Set *cpu to the processor of a server, -1 for none. Returns 0 if the CVAR is no list, or too short. */
+/* Set *cpu to the processor of a server, -1 for none. Returns 0 if the CVAR is no list or too short. */
 static int find_cpu(int index, int *cpu)
 {
     const char *list = MPIR_CVAR_PROGRESS_THREAD_AFFINITY;
@@ -198,12 +199,29 @@ static int bind_server(const server_t * me)
     return !err;
 }
 
+/* The program's signals are for its own threads, but for those of our own faults. */
+static int create_thread(server_t * me)
+{
+    sigset_t mask, old;
+    int err;
+
+    sigfillset(&mask);
+    sigdelset(&mask, SIGSEGV);
+    sigdelset(&mask, SIGBUS);
+    sigdelset(&mask, SIGFPE);
+    sigdelset(&mask, SIGILL);
+    pthread_sigmask(SIG_SETMASK, &mask, &old);
+    err = pthread_create(&me->thread, NULL, serve, me);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    return err;
+}
+
 static int start(server_t * me)
 {
     int err;
 
     tsm_bell_init(&MPIDI_served.server[me->index].bell);
-    err = pthread_create(&me->thread, NULL, serve, me);
+    err = create_thread(me);
     if (err)
         fprintf(stderr, "MPI_Init: cannot start a thread that drives communication: %s\n",
                 strerror(err));
@@ -234,7 +252,8 @@ static void stop_at_exit(void)
 {
     struct timespec end;
 
-    if (!tsm_load(&MPIDI_served.on, TSM_RELAXED) || MPIDI_thread_local.is_server)
+    if (!tsm_load(&MPIDI_served.on, TSM_RELAXED) || MPIDI_thread_local.is_server ||
+        getpid() != pid)
         return;
     ask_to_stop();
     clock_gettime(CLOCK_REALTIME, &end);
@@ -249,7 +268,8 @@ int MPIDI_server_start(void)
     int n = MPL_MIN(MPIR_CVAR_CH4_SERVER_THREADS, MPIDI_global.n_vcis);
     int started = 0, ok = 1;
 
-    if (MPIDI_model.progress != MPIDI_PROGRESS_SERVER_KIND || !MPIR_ThreadInfo.isThreaded)
+    if (!MPIDI_server_is_used() || !MPIR_ThreadInfo.isThreaded || !MPIR_Process.comm_world ||
+        tsm_load(&MPIDI_served.on, TSM_RELAXED))
         goto fn_exit;
     servers = MPL_calloc(n, sizeof(*servers), MPL_MEM_THREAD);
     MPIR_ERR_CHKANDJUMP(!servers, mpi_errno, MPI_ERR_NO_MEM, "**nomem");
@@ -264,11 +284,18 @@ int MPIDI_server_start(void)
         stop(started);
     MPIR_ERR_CHKANDJUMP(!ok, mpi_errno, MPI_ERR_OTHER, "**other");
     tsm_store(&MPIDI_served.on, 1, TSM_RELEASE);
-    atexit(stop_at_exit);
+    if (!pid)
+        atexit(stop_at_exit);
+    pid = getpid();
   fn_exit:
     return mpi_errno;
   fn_fail:
     goto fn_exit;
+}
+
+int MPIDI_server_is_used(void)
+{
+    return MPIDI_model.progress == MPIDI_PROGRESS_SERVER_KIND;
 }
 
 void MPIDI_server_stop(void)

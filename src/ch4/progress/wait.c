@@ -18,6 +18,9 @@
 /* Sleeps after which a thread that sleeps after one poll tries its full patience again. */
 #define PATIENCE_PROBE 16
 
+/* The longest sleep in a process with servers. */
+#define SERVED_SLEEP_NS 100000000
+
 /* How many polls pay before a sleep while threads outnumber processors: many if what the thread waits
  * for tends to come meanwhile, else each costs the other threads their time. So the number follows
  * the thread's waits: one less with each sleep; all of it after a wait without one, and once in a
@@ -135,18 +138,18 @@ static int is_nested(void)
     return 0;
 }
 
-/* Sleep until the call can return, or until the thread becomes the server of some of its first n VCIs.
- * Returns a bit for each of state->vci[] that it serves then. */
-static uint32_t sleep_or_serve(const MPID_Progress_state * state, MPIDI_wait_t * w, int n)
+/* Sleep until the call can return, or until the thread becomes the server of some of its VCIs. Returns
+ * a bit for each of state->vci[] that it serves then. */
+static uint32_t sleep_or_serve(const MPID_Progress_state * state, MPIDI_wait_t * w)
 {
     MPIDI_thread_t *self = MPIDI_thread_self();
     tsm_usc_t *sets[MPIDI_THREAD_LINKS];
     uint32_t serving = 0;
 
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i < state->vci_count; i++)
         sets[i] = usc_of(state->vci[i]);
     tsm_usc_wait_t wait = {
-        .waiter = &self->waiter,.sets = n,.usc = sets,.link = self->links,
+        .waiter = &self->waiter,.sets = state->vci_count,.usc = sets,.link = self->links,
         .enlist = register_all,.delist = unregister_all,.arg = w,.policy = SLEEP_AT_ONCE
     };
     if (tsm_usc_sleep_or_serve(&wait)) {
@@ -156,11 +159,17 @@ static uint32_t sleep_or_serve(const MPID_Progress_state * state, MPIDI_wait_t *
     return serving;
 }
 
-/* Sleep until the call can return, while the process's servers drive the VCIs. */
-static void sleep_served(const MPID_Progress_state * state, MPIDI_wait_t * w)
+/* Sleep until the call can return, while the process's servers drive the VCIs. For a limited time: a
+ * server may meet an error that completes no request, or be stopped because the program exits. */
+static void sleep_served(MPIDI_wait_t * w)
 {
+    tsm_usc_waiter_t *self = &MPIDI_thread_self()->waiter;
+
     MPIDI_served_sleep_begin();
-    sleep_or_serve(state, w, 0);
+    tsm_usc_begin(self);
+    if (!register_all(w))
+        tsm_usc_sleep_for(self, SERVED_SLEEP_NS);
+    unregister_all(w);
     MPIDI_served_sleep_end();
 }
 
@@ -239,9 +248,9 @@ static int back_off(MPID_Progress_state * state)
                 return yield_turn();
             crowded_sleep();
             if (MPIDI_served_here())
-                sleep_served(state, &list);
+                sleep_served(&list);
             else
-                w->serving = sleep_or_serve(state, &list, state->vci_count);
+                w->serving = sleep_or_serve(state, &list);
             w->turns = 0;
             return MPI_SUCCESS;
     }
