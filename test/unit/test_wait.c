@@ -140,10 +140,19 @@ static void test_no_wake_is_lost(void **state)
 typedef struct counting {
     TSM_ATOMIC(uint32_t) side[SIDES];
     tsm_wait_policy_t policy;
+    uint64_t limit_ns;          /* of each sleep; 0: by the policy, without a limit */
     long rounds;
     long ball;                  /* plain: passed to and fro by the wakes */
     long broken;
 } counting_t;
+
+static void counting_wait(counting_t *game, int id, uint32_t seen)
+{
+    if (game->limit_ns == 0)
+        tsm_wait_count(&game->side[id], seen, game->policy);
+    while (tsm_count_read(&game->side[id]) == seen)
+        tsm_wait_count_for(&game->side[id], seen, game->limit_ns);
+}
 
 static void counting_body(int id, void *arg)
 {
@@ -151,22 +160,21 @@ static void counting_body(int id, void *arg)
 
     for (long i = 0; i < game->rounds; i++) {
         if (id == 1 || i > 0)
-            tsm_wait_count(&game->side[id], (uint32_t) (i - (id == 0)) * TSM_COUNT_ONE,
-                           game->policy);
+            counting_wait(game, id, (uint32_t) (i - (id == 0)) * TSM_COUNT_ONE);
         if (game->ball++ != 2 * i + id)
             game->broken++;
         tsm_wake_count(&game->side[1 - id]);
     }
 }
 
-static void counting(tsm_wait_policy_t policy)
+static void counting(tsm_wait_policy_t policy, uint64_t limit_ns)
 {
-    counting_t game = {.policy = policy,.rounds = unit_scaled(20000) };
+    counting_t game = {.policy = policy,.limit_ns = limit_ns,.rounds = unit_scaled(20000) };
 
     unit_team(SIDES, counting_body, &game);
     assert_int_equal(game.broken, 0);
     assert_int_equal(game.ball, SIDES * game.rounds);
-    tsm_wait_count(&game.side[0], (uint32_t) (game.rounds - 1) * TSM_COUNT_ONE, policy);
+    counting_wait(&game, 0, (uint32_t) (game.rounds - 1) * TSM_COUNT_ONE);
     for (int i = 0; i < SIDES; i++)
         assert_int_equal(tsm_load(&game.side[i], TSM_RELAXED), game.rounds * TSM_COUNT_ONE);
 }
@@ -174,11 +182,13 @@ static void counting(tsm_wait_policy_t policy)
 static void test_no_count_is_lost(void **state)
 {
     (void) state;
-    counting(park_at_once);
-    counting((tsm_wait_policy_t) {100, 0, 1});
-    counting((tsm_wait_policy_t) {0, 1, 1});
-    counting(TSM_WAIT_PARK);
-    counting(TSM_WAIT_POLL);
+    counting(park_at_once, 0);
+    counting((tsm_wait_policy_t) {100, 0, 1}, 0);
+    counting((tsm_wait_policy_t) {0, 1, 1}, 0);
+    counting(TSM_WAIT_PARK, 0);
+    counting(TSM_WAIT_POLL, 0);
+    counting(park_at_once, 1000);       /* most sleeps end by their limit */
+    counting(park_at_once, 3600 * UINT64_C(1000000000));        /* no sleep does */
 }
 
 static void unparked_body(int id, void *arg)
