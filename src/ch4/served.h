@@ -10,8 +10,10 @@
  * other threads need to know of them. A thread rings after it has posted an operation, and in each turn
  * of a wait; a server sleeps only while no other thread sleeps in MPI.
  *
- * `on` changes only while one thread uses MPI, in MPI_Init and MPI_Finalize. The rest: any thread;
- * nothing here waits. */
+ * `on` becomes 0 only while one thread uses MPI, or when the program exits. It becomes 1 once
+ * MPI_COMM_WORLD is complete, which with sessions is while other threads may be in MPI: its store
+ * (release) publishes `servers` and the bells to the load in MPIDI_served_here (acquire). The rest: any
+ * thread; nothing here waits. */
 
 #include "model.h"
 #include "thread.h"
@@ -26,7 +28,8 @@ typedef struct MPIDI_served {
     int servers;                /* VCI i belongs to server i % servers */
     MPIDI_served_bell_t server[MPIDI_CH4_MAX_VCIS];
     TSM_ATOMIC(int) sleepers TSM_ALIGNED;       /* other threads asleep in a wait */
-    TSM_ATOMIC(int) error;      /* of a server's poll, for the next wait to return */
+    /* of a server's poll, for the next wait to return; each turn of a wait reads it */
+    TSM_ATOMIC(int) error TSM_ALIGNED;
 } MPIDI_served_t;
 
 extern MPIDI_served_t MPIDI_served __attribute__((visibility("hidden")));
@@ -34,7 +37,7 @@ extern MPIDI_served_t MPIDI_served __attribute__((visibility("hidden")));
 /* 1 if servers run and the calling thread is not one of them. */
 MPL_STATIC_INLINE_PREFIX int MPIDI_served_here(void)
 {
-    return tsm_load(&MPIDI_served.on, TSM_RELAXED) && !MPIDI_thread_local.is_server;
+    return tsm_load(&MPIDI_served.on, TSM_ACQUIRE) && !MPIDI_thread_local.is_server;
 }
 
 /* Wake the server of a VCI, if it sleeps. */

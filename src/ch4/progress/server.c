@@ -30,7 +30,7 @@ cvars:
       verbosity   : MPI_T_VERBOSITY_USER_BASIC
       scope       : MPI_T_SCOPE_LOCAL
       description : >-
-        Threads that drive the VCIs of a process in the thread-safety models with a server (offload):
+        Threads that drive the VCIs of a process in the thread-safety models offload and mp-server:
         VCI i belongs to thread i modulo this number. At least 1; no more than there are VCIs are
         started. MPIR_CVAR_PROGRESS_THREAD_AFFINITY binds them.
 
@@ -142,6 +142,7 @@ static void *serve(void *arg)
 {
     server_t *me = arg;
 
+    pthread_setname_np(pthread_self(), "mpich-server");
     MPIDI_thread_local.is_server = 1;
     while (!tsm_load(&stopping, TSM_ACQUIRE)) {
         if (serve_once(me))
@@ -168,16 +169,17 @@ static int find_cpu(int index, int *cpu)
         *cpu = (int) (n - 1 - entry % n);
         return 1;
     }
-    for (int i = 0; i <= entry; i++) {
+    for (int i = 0;; i++) {     /* to the end: a bad list is bad for every process */
         value = strtol(list, &end, 10);
         if (end == list || value < 0 || value >= TSM_LOAD_CPUS || (*end && *end != ','))
             return 0;
-        if (i < entry && !*end)
-            return 0;
+        if (i == entry)
+            *cpu = (int) value;
+        if (!*end)
+            break;
         list = end + 1;
     }
-    *cpu = (int) value;
-    return 1;
+    return *cpu >= 0;
 }
 
 static int bind_server(const server_t * me)
@@ -287,6 +289,7 @@ int MPIDI_server_start(void)
     if (!pid)
         atexit(stop_at_exit);
     pid = getpid();
+
   fn_exit:
     return mpi_errno;
   fn_fail:
