@@ -23,8 +23,9 @@ sys.dont_write_bytecode = True
 from machine import STATES, Machine, tags  # noqa: E402
 from medians import Bad  # noqa: E402
 
-PROGRAMS = ("msgrate", "latency", "isend_instr")
-BENCHES = PROGRAMS[:2]          # those that print JSON lines
+PROGRAMS = ("msgrate", "latency", "rmarate", "isend_instr")
+BENCHES = PROGRAMS[:3]          # those that print JSON lines
+MODES = {"msgrate": ("pairs", "fanout", "fanin"), "rmarate": ("put", "get", "acc")}
 
 
 class Library:
@@ -74,8 +75,9 @@ def parse():
     p.add_argument("--bin", default="bench-bin", help="folder of the compiled programs")
     p.add_argument("--build", action="store_true", help="compile them first with PREFIX/bin/mpicc")
     p.add_argument("--bench", choices=BENCHES, default="msgrate")
-    p.add_argument("--mode", choices=("pairs", "fanout", "fanin"), default="pairs",
-                   help="of msgrate")
+    p.add_argument("--mode", choices=sum(MODES.values(), ()),
+                   help="of msgrate: pairs (default), fanout, fanin; of rmarate: put (default), "
+                   "get, acc")
     p.add_argument("--post", action="store_true", help="of msgrate: time of one MPI_Isend")
     p.add_argument("--stream", action="store_true", help="of msgrate: windows not acknowledged")
     p.add_argument("--threads", default="1,2,4", help="list of thread counts")
@@ -96,6 +98,10 @@ def parse():
         raise Bad(f"--threads '{a.threads}' is not a list of numbers") from None
     if min(a.counts) < 1 or max(a.counts) > 256:
         raise Bad(f"--threads '{a.threads}': 1 to 256 are possible")
+    if a.bench in MODES:
+        a.mode = a.mode or MODES[a.bench][0]
+        if a.mode not in MODES[a.bench]:
+            raise Bad(f"--mode {a.mode} is not one of {a.bench}'s: {', '.join(MODES[a.bench])}")
     if a.duration <= 0:
         raise Bad(f"--duration {a.duration} is not positive")
     return a
@@ -107,6 +113,8 @@ def run_once(lib, a, threads):
     if not os.access(program, os.X_OK):
         raise Bad(f"no program {program}; use --build")
     command = [lib.mpirun, "-n", "2", program, "-j", "-t", str(threads), "-d", str(a.duration)]
+    if a.bench == "rmarate":
+        command += ["-m", a.mode]
     if a.bench == "msgrate":
         command += ["-m", a.mode] + (["-u"] * a.stream) + (["-p"] * a.post)
     command += ["-s", str(a.bytes)] if a.bytes else []
@@ -206,7 +214,7 @@ def states_in(values, t):
 def table(libs, a, values, unit):
     rng = random.Random(a.seed)
     base = libs[0].name
-    print(f"{a.bench}{' ' + a.mode if a.bench == 'msgrate' else ''}, {unit}, by the state of the "
+    print(f"{a.bench}{' ' + a.mode if a.bench in MODES else ''}, {unit}, by the state of the "
           f"machine: median [min..max] of so many runs; ratio to {base} (95 % interval)")
     a.width = max(len(lib.name) for lib in libs)
     for t in a.counts:

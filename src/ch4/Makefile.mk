@@ -10,6 +10,8 @@ mpi_core_sources += \
     src/mpid/ch4/src/threads/issue/lockq.c \
     src/mpid/ch4/src/threads/issue/offload.c \
     src/mpid/ch4/src/threads/model.c \
+    src/mpid/ch4/src/threads/op_apply.c \
+    src/mpid/ch4/src/threads/op_pool.c \
     src/mpid/ch4/src/threads/post_queue.c \
     src/mpid/ch4/src/threads/posted.c \
     src/mpid/ch4/src/threads/progress/poll.c \

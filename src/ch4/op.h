@@ -7,8 +7,9 @@
 #define MPIDI_OP_H_INCLUDED
 
 /* An operation as data: a thread posts it when it cannot or may not issue the operation itself (ICS'19
- * section 3.4). An MPIDI_op_t needs no request; it may be on a stack, in a pool, or, with LockQ, in
- * the request that the user waits on. op_apply.h issues it. Included by mpidpre.h. */
+ * section 3.4). An MPIDI_op_t needs no request; it may be on a stack, in the request that the user
+ * waits on, or, for a one-sided operation without one, in a pool (op_pool.h). op_apply.h issues it.
+ * Included by mpidpre.h. */
 
 #include "tsm/queue/tsm_swp.h"
 #include "tsm/tsm_patience.h"
@@ -16,42 +17,109 @@
 
 struct MPIR_Request;
 struct MPIR_Comm;
+struct MPIR_Win;
 struct MPIDI_av_entry;
 
+/* The request forms of one-sided operations come last; see MPIDI_op_has_request. */
 typedef enum MPIDI_op_kind {
     MPIDI_OP_ISEND,
     MPIDI_OP_ISSEND,
     MPIDI_OP_ISEND_COLL,
     MPIDI_OP_IRECV,
-    MPIDI_OP_IMRECV
+    MPIDI_OP_IMRECV,
+    MPIDI_OP_PUT,
+    MPIDI_OP_GET,
+    MPIDI_OP_ACCUMULATE,
+    MPIDI_OP_GET_ACCUMULATE,
+    MPIDI_OP_FETCH_AND_OP,
+    MPIDI_OP_COMPARE_AND_SWAP,
+    MPIDI_OP_RPUT,
+    MPIDI_OP_RGET,
+    MPIDI_OP_RACCUMULATE,
+    MPIDI_OP_RGET_ACCUMULATE
 } MPIDI_op_kind_t;
 
 typedef struct MPIDI_op {
     MPIDI_op_kind_t kind;
-    int rank;
-    int tag;
-    int context_offset;
-    MPIR_Errflag_t errflag;     /* ISEND_COLL */
-    MPI_Datatype datatype;
+    int rank;                   /* one-sided: of the target */
+    MPI_Datatype datatype;      /* one-sided: of the origin; so are buf and count */
     void *buf;
     MPI_Aint count;
-    struct MPIR_Comm *comm;
-    struct MPIDI_av_entry *av;
+    union {
+        /* two-sided */
+        struct {
+            int tag;
+            int context_offset;
+            MPIR_Errflag_t errflag;     /* ISEND_COLL */
+            struct MPIR_Comm *comm;
+            struct MPIDI_av_entry *av;
+        };
+        /* one-sided */
+        struct {
+            struct MPIR_Win *win;
+            MPI_Aint target_disp;
+            int target_count;
+            MPI_Datatype target_datatype;
+            MPI_Op op;
+            int result_count;
+            MPI_Datatype result_datatype;
+            void *result;
+            const void *compare;
+        };
+    };
 } MPIDI_op_t;
+
+static inline int MPIDI_op_is_rma(MPIDI_op_kind_t kind)
+{
+    return kind >= MPIDI_OP_PUT;
+}
+
+/* 0: the caller waits for the operation by synchronizing the window. */
+static inline int MPIDI_op_has_request(MPIDI_op_kind_t kind)
+{
+    return kind < MPIDI_OP_PUT || kind >= MPIDI_OP_RPUT;
+}
 
 /* Return a copy of *op, made field by field. An inlined caller that passes the address of the copy to
  * a slow path leaves *op itself in registers. */
 __attribute__((always_inline))
 MPL_STATIC_INLINE_PREFIX MPIDI_op_t MPIDI_op_copy(const MPIDI_op_t * op)
 {
-    const MPIDI_op_t copy = {
-        .kind = op->kind,.rank = op->rank,.tag = op->tag,.context_offset = op->context_offset,
-        .errflag = op->errflag,.datatype = op->datatype,.buf = op->buf,.count = op->count,
-        .comm = op->comm,.av = op->av
+    MPIDI_op_t copy = {
+        .kind = op->kind,.rank = op->rank,.datatype = op->datatype,.buf = op->buf,.count = op->count
     };
 
+    if (MPIDI_op_is_rma(op->kind)) {
+        copy.win = op->win;
+        copy.target_disp = op->target_disp;
+        copy.target_count = op->target_count;
+        copy.target_datatype = op->target_datatype;
+        copy.op = op->op;
+        copy.result_count = op->result_count;
+        copy.result_datatype = op->result_datatype;
+        copy.result = op->result;
+        copy.compare = op->compare;
+    } else {
+        copy.tag = op->tag;
+        copy.context_offset = op->context_offset;
+        copy.errflag = op->errflag;
+        copy.comm = op->comm;
+        copy.av = op->av;
+    }
     return copy;
 }
+
+/* An operation in the queue of a VCI; see posted.h. */
+typedef struct MPIDI_posted {
+    tsm_swp_node_t node;
+    MPIDI_op_t op;
+} MPIDI_posted_t;
+
+/* Our part of a window. */
+typedef struct MPIDI_win_part {
+    TSM_ATOMIC(int) posted;     /* operations that are posted and not issued yet */
+    TSM_ATOMIC(int) error;      /* the first of theirs, for the next synchronization; see rma.h */
+} MPIDI_win_part_t;
 
 /* Constant-time matching; see match.h. */
 #define MPIDI_MATCH_BITS 9
@@ -72,11 +140,10 @@ typedef struct MPIDI_match_table {
 typedef struct MPIDI_request_part {
     tsm_usc_slot_t waiter;      /* the thread that sleeps until the request completes; tsm_usc.h */
     MPIDI_match_t match;
-    tsm_swp_node_t node;        /* in the queue of posted operations; posted.h */
-    MPIDI_op_t op;              /* valid while the operation is posted */
     /* a free request at the head of a batch; see request_cache.c */
     TSM_ATOMIC(uint32_t) batch_next;
     int batch_count;
+    MPIDI_posted_t posted;      /* valid while the operation is posted; posted.h */
 } MPIDI_request_part_t;
 
 /* One wait of one call, in MPID_Progress_state; see progress/progress.h. */

@@ -9,30 +9,83 @@
 
 #include "threads/complete.h"
 #include "threads/op_apply.h"
+#include "threads/op_pool.h"
 #include "threads/posted.h"
 
-#define NODE_REQUEST(node_) MPL_container_of(node_, MPIR_Request, dev.threads.node)
+#define NODE_ITEM(node_) MPL_container_of(node_, MPIDI_posted_t, node)
+#define ITEM_REQUEST(item_) MPL_container_of(item_, MPIR_Request, dev.threads.posted)
+#define ITEM_CELL(item_) MPL_container_of(item_, MPIDI_op_cell_t, posted)
 
-/* Issue one posted operation. Here the queue's reference on the request passes to the device: if the
- * operation is complete already (or failed), completing the request drops it, else the device has
- * taken its own. Takes no lock but the VCI, which is held; runs no progress hook. */
-static void apply(MPIR_Request * req)
+static void add_refs(const MPIDI_op_t * op)
 {
-    const MPIDI_op_t op = req->dev.threads.op;  /* a completed receive may be reused at once */
+    MPIR_Datatype_add_ref_if_not_builtin(op->datatype);
+    if (MPIDI_op_is_rma(op->kind)) {
+        MPIR_Datatype_add_ref_if_not_builtin(op->target_datatype);
+        MPIR_Datatype_add_ref_if_not_builtin(op->result_datatype);
+        tsm_fetch_add(&MPIDI_WIN(op->win, threads).posted, 1, TSM_RELAXED);
+    }
+}
+
+/* Release: what the operation changed is visible to the call that finds none posted. */
+static void release_refs(const MPIDI_op_t * op)
+{
+    MPIR_Datatype_release_if_not_builtin(op->datatype);
+    if (MPIDI_op_is_rma(op->kind)) {
+        MPIR_Datatype_release_if_not_builtin(op->target_datatype);
+        MPIR_Datatype_release_if_not_builtin(op->result_datatype);
+        tsm_fetch_add(&MPIDI_WIN(op->win, threads).posted, -1, TSM_RELEASE);
+    }
+}
+
+/* The device has another request for the operation than the one given, and it is complete: it has
+ * needed none. */
+static void drop_complete(MPIR_Request * used)
+{
+    MPIR_Assert(MPIR_Request_is_complete(used));
+    if (!HANDLE_IS_BUILTIN(used->handle))
+        MPIR_Request_free(used);
+}
+
+/* Here the queue's reference on the request passes to the device: if the operation is complete already
+ * (or failed), completing the request drops it, else the device has taken its own. */
+static void apply_request(MPIR_Request * req)
+{
+    const MPIDI_op_t op = req->dev.threads.posted.op;   /* a completed receive may be reused at once */
     MPIR_Request *used = req;
-    int mpi_errno = MPIDI_op_apply(&op, &used);
+    int mpi_errno = MPIDI_op_apply_any(&op, &used);
 
     if (mpi_errno != MPI_SUCCESS) {
         req->status.MPI_ERROR = mpi_errno;
         MPIDI_complete(req);
     } else if (used != req) {
-        /* the netmod needs no request for it: sent */
-        MPIR_Assert(MPIR_Request_is_complete(used) && HANDLE_IS_BUILTIN(used->handle));
+        drop_complete(used);
         MPIDI_complete(req);
     } else {
         MPIR_Request_free(req);
     }
-    MPIR_Datatype_release_if_not_builtin(op.datatype);
+    release_refs(&op);
+}
+
+static void apply_cell(MPIDI_op_cell_t * cell)
+{
+    const MPIDI_op_t op = cell->posted.op;
+    MPIR_Request *none = NULL;
+    int no_error = MPI_SUCCESS;
+    int mpi_errno = MPIDI_op_apply_any(&op, &none);
+
+    MPIDI_op_pool_put(cell);
+    if (mpi_errno != MPI_SUCCESS)
+        tsm_cas(&MPIDI_WIN(op.win, threads).error, &no_error, mpi_errno, TSM_RELAXED, TSM_RELAXED);
+    release_refs(&op);
+}
+
+/* Issue one posted operation. Takes no lock but the VCI, which is held; runs no progress hook. */
+static void apply(MPIDI_posted_t * item)
+{
+    if (MPIDI_op_has_request(item->op.kind))
+        apply_request(ITEM_REQUEST(item));
+    else
+        apply_cell(ITEM_CELL(item));
 }
 
 int MPIDI_posted_issue(MPIDI_vci_t * vci, int max)
@@ -46,7 +99,7 @@ int MPIDI_posted_issue(MPIDI_vci_t * vci, int max)
         tsm_swp_node_t *node = MPIDI_post_queue_pop(&vci->posted);
         if (!node)
             break;
-        apply(NODE_REQUEST(node));
+        apply(NODE_ITEM(node));
     }
     MPIDI_vci_issue_end(vci);
     return n;
@@ -54,7 +107,7 @@ int MPIDI_posted_issue(MPIDI_vci_t * vci, int max)
 
 static void apply_node(void *arg, tsm_swp_node_t * node)
 {
-    apply(NODE_REQUEST(node));
+    apply(NODE_ITEM(node));
 }
 
 void MPIDI_posted_issue_all(MPIDI_vci_t * vci)
@@ -66,13 +119,13 @@ void MPIDI_posted_issue_all(MPIDI_vci_t * vci)
     MPIDI_vci_issue_end(vci);
 }
 
-void MPIDI_posted_issue_one(MPIDI_vci_t * vci, MPIR_Request * req)
+void MPIDI_posted_issue_one(MPIDI_vci_t * vci, MPIDI_posted_t * item)
 {
     int nested = vci->draining;
 
     if (!nested)
         MPIDI_vci_issue_begin(vci);
-    apply(req);
+    apply(item);
     if (!nested)
         MPIDI_vci_issue_end(vci);
 }
@@ -80,34 +133,42 @@ void MPIDI_posted_issue_one(MPIDI_vci_t * vci, MPIR_Request * req)
 /* Create the request for op, with one reference for the user and one for the queue. */
 static MPIR_Request *request_for(MPIDI_vci_t * vci, const MPIDI_op_t * op)
 {
-    MPIR_Request_kind_t kind =
-        op->kind == MPIDI_OP_IRECV ? MPIR_REQUEST_KIND__RECV : MPIR_REQUEST_KIND__SEND;
+    MPIR_Request_kind_t kind = op->kind == MPIDI_OP_IRECV ? MPIR_REQUEST_KIND__RECV :
+        MPIDI_op_is_rma(op->kind) ? MPIR_REQUEST_KIND__RMA : MPIR_REQUEST_KIND__SEND;
     MPIR_Request *req = MPIR_Request_create_from_pool(kind, vci->index, 2);
 
-    if (req) {
+    if (req && !MPIDI_op_is_rma(op->kind)) {
         req->comm = op->comm;
         MPIR_Comm_add_ref(op->comm);
     }
     return req;
 }
 
-int MPIDI_posted_push(MPIDI_vci_t * vci, const MPIDI_op_t * op, MPIR_Request ** req, int *refused)
+static MPIDI_posted_t *cell_for(void)
 {
-    int mpi_errno = MPI_SUCCESS;
+    MPIDI_op_cell_t *cell = MPIDI_op_pool_get();
 
-    if (op->kind == MPIDI_OP_IMRECV)
-        MPIR_Request_add_ref(*req);
-    else
-        *req = request_for(vci, op);
-    MPIR_ERR_CHKANDSTMT(*req == NULL, mpi_errno, MPIX_ERR_NOREQ, goto fn_fail, "**nomemreq");
-    MPIR_Datatype_add_ref_if_not_builtin(op->datatype);
-    (*req)->dev.threads.op = *op;
-    *refused = !MPIDI_post_queue_push(&vci->posted, vci->index, &(*req)->dev.threads.node);
+    return cell ? &cell->posted : NULL;
+}
 
-  fn_exit:
-    return mpi_errno;
-  fn_fail:
-    goto fn_exit;
+MPIDI_posted_t *MPIDI_posted_make(MPIDI_vci_t * vci, const MPIDI_op_t * op, MPIR_Request ** req)
+{
+    MPIDI_posted_t *item;
+
+    if (!MPIDI_op_has_request(op->kind)) {
+        item = cell_for();
+    } else {
+        if (op->kind == MPIDI_OP_IMRECV)
+            MPIR_Request_add_ref(*req);
+        else
+            *req = request_for(vci, op);
+        item = *req ? &(*req)->dev.threads.posted : NULL;
+    }
+    if (item) {
+        item->op = *op;
+        add_refs(op);
+    }
+    return item;
 }
 
 #endif

@@ -8,20 +8,28 @@
 
 /* The queue of posted operations of a VCI. Any thread posts without waiting; the holder of the VCI
  * issues them in the order of posting. A posted operation is in the request that the user waits on,
- * and the device uses the same request to issue it, so posting allocates nothing else. */
+ * and the device uses the same request to issue it; a one-sided operation without a request is in a
+ * cell of the thread's pool. So posting allocates nothing else. */
 
 #include "vci.h"
 #include "op.h"
 
-/* Post op; *req is the request to wait on (IMRECV: in and out the message). Takes references on the
- * communicator and the datatype, which the caller may free at once. Wait-free but for the request's
- * allocation, with SWP (post_queue.h). Any thread. An error of the operation itself is reported at its
- * completion. *refused: the queue has no room; the caller enters the VCI, which issues what the thread
- * has posted before, and calls MPIDI_posted_issue_one. */
-int MPIDI_posted_push(MPIDI_vci_t * vci, const MPIDI_op_t * op, MPIR_Request ** req, int *refused);
+/* Make op an item for the queue; *req is the request to wait on (IMRECV: in and out the message), not
+ * used for an operation without one. Takes references on the communicator and the datatypes, which the
+ * caller may free at once, and counts the operation in its window. Wait-free but for the allocation of
+ * the request or cell. Any thread. Returns NULL without memory. An error of the operation itself is
+ * reported at the completion of the request, or by the next synchronization of the window. */
+MPIDI_posted_t *MPIDI_posted_make(MPIDI_vci_t * vci, const MPIDI_op_t * op, MPIR_Request ** req);
 
-/* Issue the operation of *req, which the queue has refused. VCI held. */
-void MPIDI_posted_issue_one(MPIDI_vci_t * vci, MPIR_Request * req);
+/* Returns 0 if the queue has no room (post_queue.h): the caller enters the VCI, which issues what the
+ * thread has posted before, and calls MPIDI_posted_issue_one. Any thread. */
+static inline int MPIDI_posted_push(MPIDI_vci_t * vci, MPIDI_posted_t * item)
+{
+    return MPIDI_post_queue_push(&vci->posted, vci->index, &item->node);
+}
+
+/* Issue an item that the queue has refused. VCI held. */
+void MPIDI_posted_issue_one(MPIDI_vci_t * vci, MPIDI_posted_t * item);
 
 /* Issue at most max operations and return their number. VCI held; never waits. Returns 0 inside an
  * issue: the caller's operation goes behind the others. */

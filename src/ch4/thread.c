@@ -14,7 +14,7 @@ __thread MPIDI_thread_local_t MPIDI_thread_local __attribute__((tls_model("initi
 
 static pthread_mutex_t threads_lock = PTHREAD_MUTEX_INITIALIZER;
 static MPIDI_thread_t *threads; /* under threads_lock */
-static void (*at_exit) (MPIDI_thread_t * thread);       /* under threads_lock */
+static void (*at_exit[MPIDI_THREAD_EXITS]) (MPIDI_thread_t * thread);    /* under threads_lock */
 static pthread_key_t exit_key;
 static pthread_once_t exit_key_once = PTHREAD_ONCE_INIT;
 
@@ -25,8 +25,8 @@ static void thread_exit(void *arg)
 
     tsm_usc_settle(&self->waiter);      /* a thread that is about to wake it still has its address */
     pthread_mutex_lock(&threads_lock);
-    if (at_exit)
-        at_exit(self);
+    for (int i = 0; i < MPIDI_THREAD_EXITS && at_exit[i]; i++)
+        at_exit[i] (self);
     MPIDI_post_queue_thread_exit(self);
     MPIDI_combiner_thread_exit(self);
     DL_DELETE(threads, self);
@@ -63,8 +63,13 @@ MPIDI_thread_t *MPIDI_thread_create(void)
 
 void MPIDI_thread_at_exit(void (*fn) (MPIDI_thread_t * thread))
 {
+    int i = 0;
+
     pthread_mutex_lock(&threads_lock);
-    at_exit = fn;
+    while (i < MPIDI_THREAD_EXITS && at_exit[i] && at_exit[i] != fn)
+        i++;
+    MPIR_Assert(i < MPIDI_THREAD_EXITS);
+    at_exit[i] = fn;
     pthread_mutex_unlock(&threads_lock);
 }
 

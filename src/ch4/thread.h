@@ -46,6 +46,7 @@ typedef struct MPIDI_thread {
     MPIDI_thread_watch_t watch[MPIDI_CH4_MAX_VCIS];
     struct tsm_wfq_handle *post_handle[MPIDI_CH4_MAX_VCIS];     /* see post_queue.h */
     MPIDI_thread_member_t member[MPIDI_CH4_MAX_VCIS];
+    struct MPIDI_op_pool *op_pool;      /* see op_pool.h */
     MPIDI_request_cache_t cache[MPIDI_THREAD_REQUEST_POOLS];
 } MPIDI_thread_t;
 
@@ -85,8 +86,11 @@ static inline MPIDI_thread_t *MPIDI_thread_self(void)
     return self ? self : MPIDI_thread_create();
 }
 
-/* Call fn for each thread that exits from now on, with the lock of the list held. By one thread, in
- * MPI_Init. */
+/* The most functions that MPIDI_thread_at_exit takes. */
+#define MPIDI_THREAD_EXITS 2
+
+/* Call fn for each thread that exits from now on, with the lock of the list held; once, however often it
+ * is given. By one thread, in MPI_Init. */
 void MPIDI_thread_at_exit(void (*fn) (MPIDI_thread_t * thread));
 
 /* Call fn for every thread's record, under the lock that guards the list. Blocking. */

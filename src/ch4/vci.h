@@ -21,6 +21,7 @@ typedef struct MPIDI_vci {
     char pad[TSM_CACHELINE];
     /* line 2: the holder's */
     TSM_ATOMIC(int) polls;      /* times the VCI was driven; read by any thread */
+    TSM_ATOMIC(int) flushing;   /* flushes that hold operations back; read by any thread */
     int draining;               /* the holder is issuing posted operations */
     int poll_error;             /* error of a poll for another thread, for the next poll to return */
     int index;                  /* this is MPIDI_VCI(index) */

@@ -9,7 +9,7 @@
 /* An operation on the stack of a thread that waits until another thread, which holds the VCI, has
  * issued it: for csync.c and hybcomb.c. */
 
-#include "lock.h"
+#include "../op_apply.h"
 
 typedef struct MPIDI_announced {
     const MPIDI_op_t *op;
@@ -23,7 +23,9 @@ static inline void MPIDI_announced_issue(void *arg)
 {
     MPIDI_announced_t *a = arg;
 
-    a->mpi_errno = MPIDI_issue_lock(a->op, a->req);
+    if (a->op->kind != MPIDI_OP_IMRECV)
+        *a->req = NULL;
+    a->mpi_errno = MPIDI_op_apply_any(a->op, a->req);
 }
 
 #endif /* MPIDI_ISSUE_ANNOUNCED_H_INCLUDED */

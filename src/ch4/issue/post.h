@@ -6,25 +6,55 @@
 #ifndef MPIDI_ISSUE_POST_H_INCLUDED
 #define MPIDI_ISSUE_POST_H_INCLUDED
 
-/* Posts an operation, or issues it if the queue refuses it (post_queue.h). For the slow paths of
- * lockq.c and offload.c. */
+/* Posts an operation, or issues it if that cannot be: the queue refuses it (post_queue.h), or the
+ * thread's pool has no cell for it (op_pool.h). For the slow paths of lockq.c and offload.c. */
 
+#include "../op_apply.h"
 #include "../posted.h"
 #include "../section/section.h"
+
+/* Issue op at once. Entering the VCI issues what the thread has posted before. */
+static inline int MPIDI_issue_post_nothing(int vci, const MPIDI_op_t * op, MPIR_Request ** req)
+{
+    int mpi_errno = MPI_SUCCESS;
+
+    MPIR_ERR_CHKANDJUMP(MPIDI_op_has_request(op->kind), mpi_errno, MPIX_ERR_NOREQ, "**nomemreq");
+    MPIDI_section_enter(&MPIDI_VCI(vci).lock, 0, 0);
+    mpi_errno = MPIDI_op_apply_any(op, req);
+    MPIDI_section_exit(&MPIDI_VCI(vci).lock);
+
+  fn_fail:
+    return mpi_errno;
+}
+
+/* Find at the call that the window has no access epoch for the target. */
+static inline int MPIDI_issue_check_epoch(const MPIDI_op_t * op)
+{
+    int mpi_errno = MPI_SUCCESS;
+
+    MPIDIG_RMA_OP_CHECK_SYNC(op->rank, op->win);
+  fn_fail:
+    return mpi_errno;
+}
 
 /* Returns the error code of the post; *req as for MPIDI_issue. */
 static inline int MPIDI_issue_post(int vci, const MPIDI_op_t * op, MPIR_Request ** req)
 {
     MPIDI_vci_t *v = &MPIDI_VCI(vci).threads;
-    int refused = 0;
-    int mpi_errno = MPIDI_posted_push(v, op, req, &refused);
+    int mpi_errno = MPIDI_op_is_rma(op->kind) ? MPIDI_issue_check_epoch(op) : MPI_SUCCESS;
+    MPIDI_posted_t *item;
 
-    if (unlikely(mpi_errno == MPI_SUCCESS && refused)) {
+    if (unlikely(mpi_errno != MPI_SUCCESS))
+        return mpi_errno;
+    item = MPIDI_posted_make(v, op, req);
+    if (unlikely(!item))
+        return MPIDI_issue_post_nothing(vci, op, req);
+    if (unlikely(!MPIDI_posted_push(v, item))) {
         MPIDI_section_enter(&MPIDI_VCI(vci).lock, 0, 0);
-        MPIDI_posted_issue_one(v, *req);
+        MPIDI_posted_issue_one(v, item);
         MPIDI_section_exit(&MPIDI_VCI(vci).lock);
     }
-    return mpi_errno;
+    return MPI_SUCCESS;
 }
 
 #endif /* MPIDI_ISSUE_POST_H_INCLUDED */

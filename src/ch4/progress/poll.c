@@ -142,7 +142,7 @@ int MPIDI_progress_turn_locked(int vci)
     depth = MPIDI_section_suspend(m);
     mpi_errno = drive_elsewhere();
     MPIDI_section_pause();
-    MPIDI_section_resume(m, depth, 0);
+    MPIDI_section_resume(m, depth, 1);
 
   fn_exit:
     return mpi_errno;

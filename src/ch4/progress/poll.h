@@ -33,7 +33,7 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_poll_enter(MPIDI_thread_t * self, int vci, in
     MPIDU_Thread_mutex_t *m = &MPIDI_VCI(vci).lock;
 
     if (MPIDI_model.progress == MPIDI_PROGRESS_BLOCKING_KIND) {
-        MPIDI_section_enter(m, 1, wait);
+        MPIDI_section_enter(m, 1, 1);
         return 1;
     }
     if (!wait && unlikely(self->watch[vci].backoff_ns) &&

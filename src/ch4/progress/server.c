@@ -212,6 +212,7 @@ static int create_thread(server_t * me)
     sigdelset(&mask, SIGBUS);
     sigdelset(&mask, SIGFPE);
     sigdelset(&mask, SIGILL);
+    sigdelset(&mask, SIGTRAP);  /* of a debugger */
     pthread_sigmask(SIG_SETMASK, &mask, &old);
     err = pthread_create(&me->thread, NULL, serve, me);
     pthread_sigmask(SIG_SETMASK, &old, NULL);

@@ -4,6 +4,7 @@
  */
 
 #include "mpidimpl.h"
+#include "threads/op_pool.h"
 #include "threads/progress/server.h"
 #include "threads/progress/watchdog.h"
 #include "threads/served.h"
@@ -35,6 +36,7 @@ static void describe_vci(int vci, MPIDI_watchdog_vci_t * out)
 int MPIDI_progress_start(void)
 {
     MPIR_Assert(MPIDI_VCI_LOCK_SELF() == pthread_self());
+    MPIDI_op_pool_init();
     return MPIDI_watchdog_start(MPIR_Process.rank, MPIDI_global.n_vcis, describe_vci);
 }
 
@@ -67,6 +69,7 @@ int MPIDI_progress_start(void)
 }
 
 #define issue_all_posted() do { } while (0)
+#define MPIDI_op_pool_finalize() do { } while (0)
 #endif
 
 int MPIDI_progress_join_node(void)
@@ -89,6 +92,7 @@ int MPIDI_progress_join_node(void)
 void MPIDI_progress_stop(void)
 {
     MPIDI_watchdog_stop();
+    MPIDI_op_pool_finalize();
     tsm_load_unshare();
     if (slots)
         MPIDU_Init_shm_free(slots);

@@ -22,7 +22,8 @@ int MPIDI_progress_turn_locked(int vci);
  * any other lets threads in. Both wake the threads whose requests they completed. */
 int MPIDI_progress_make_room(int vci);
 
-/* In MPI_Init, once the VCIs are made: start the watchdog. Returns an MPI error code. */
+/* In MPI_Init, once the VCIs are made: start the watchdog and the pools of operations. Returns an MPI
+ * error code. */
 int MPIDI_progress_start(void);
 
 /* In MPI_Init, once the processes of the node can share memory; collective over them: make the measure

@@ -11,12 +11,13 @@
  * threads issue more. Therefore a thread that begins an operation during a flush holds it back until
  * the count has been complete once, and then issues it even if other flushes have begun.
  *
- *   MPIDI_OFI_hold_back      before an operation; VCI not locked
+ *   MPIDI_OFI_hold_back      before an operation; does nothing in one that another thread has posted
  *   MPIDI_OFI_flush_begin    a flush begins to wait
  *   MPIDI_OFI_flush_reached  everything issued has completed: end all waits for that counter
  *   MPIDI_OFI_flush_leave    a flush ends, with or without success
  *
- * All but the first with the VCI locked.
+ * All but the first with the VCI locked. The VCI counts the flushes, for the models that post
+ * operations (issue/rma_wrappers.h).
  *
  * A flush waits for what was issued before it and for at most one operation of each other thread:
  * one that had passed hold_back, or was held back by an earlier flush. So neither a flush nor an

@@ -1,0 +1,52 @@
+/*
+ * Copyright (C) by the MPICH-TSM developers
+ *     See COPYRIGHT in top-level directory
+ */
+
+#ifndef MPIDI_ISSUE_RMA_SYNC_H_INCLUDED
+#define MPIDI_ISSUE_RMA_SYNC_H_INCLUDED
+
+/* The calls that complete one-sided operations or end an epoch, and so every call after which the
+ * window may be freed, first issue what is posted to the window. The window counts it, which takes the
+ * place of references. These calls also return the first error of an operation that was posted without
+ * a request, because the operation's own call has returned. */
+
+#include "../section/section.h"
+
+/* A window begins: nothing is posted. */
+MPL_STATIC_INLINE_PREFIX void MPIDI_rma_win_init(MPIR_Win * win)
+{
+    tsm_store(&MPIDI_WIN(win, threads).posted, 0, TSM_RELAXED);
+    tsm_store(&MPIDI_WIN(win, threads).error, MPI_SUCCESS, TSM_RELAXED);
+}
+
+/* Issue what the calling thread has posted to the window, and whatever happened before the call. Takes
+ * the VCI of the window only if something is posted. No VCI held. */
+MPL_STATIC_INLINE_PREFIX void MPIDI_rma_issue_posted(MPIR_Win * win)
+{
+#if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI
+    if (unlikely(tsm_load(&MPIDI_WIN(win, threads).posted, TSM_ACQUIRE))) {
+        MPID_THREAD_CS_ENTER(VCI, MPIDI_VCI(MPIDI_WIN(win, am_vci)).lock);
+        MPID_THREAD_CS_EXIT(VCI, MPIDI_VCI(MPIDI_WIN(win, am_vci)).lock);
+    }
+#endif
+}
+
+/* Returns mpi_errno, or, if that is no error, the error of a posted operation. */
+MPL_STATIC_INLINE_PREFIX int MPIDI_rma_error(MPIR_Win * win, int mpi_errno)
+{
+    if (likely(tsm_load(&MPIDI_WIN(win, threads).error, TSM_RELAXED) == MPI_SUCCESS) ||
+        mpi_errno != MPI_SUCCESS)
+        return mpi_errno;
+    return tsm_swap(&MPIDI_WIN(win, threads).error, MPI_SUCCESS, TSM_RELAXED);
+}
+
+/* Around a call of MPICH that completes operations on a window or ends an epoch. */
+#define MPIDI_RMA_SYNC(win_, call_) \
+    do { \
+        MPIDI_rma_issue_posted(win_); \
+        mpi_errno = call_; \
+        mpi_errno = MPIDI_rma_error(win_, mpi_errno); \
+    } while (0)
+
+#endif /* MPIDI_ISSUE_RMA_SYNC_H_INCLUDED */

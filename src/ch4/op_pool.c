@@ -1,0 +1,141 @@
+/*
+ * Copyright (C) by the MPICH-TSM developers
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "mpidimpl.h"
+
+#if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI
+
+#include "threads/op_pool.h"
+#include "threads/thread.h"
+
+typedef struct MPIDI_op_block {
+    struct MPIDI_op_block *next;
+    MPIDI_op_cell_t cell[MPIDI_OP_POOL_BLOCK];
+} block_t;
+
+/* The owner's but for `returned`, into which other threads push. */
+typedef struct MPIDI_op_pool {
+    tsm_swp_t returned;
+    MPIDI_op_cell_t *free;
+    block_t *blocks;
+    int cells;
+    struct MPIDI_op_pool *next; /* in `idle` */
+} pool_t;
+
+static pthread_mutex_t idle_lock = PTHREAD_MUTEX_INITIALIZER;
+static pool_t *idle;            /* pools without a thread, under idle_lock */
+
+static pool_t *new_pool(void)
+{
+    pool_t *pool = calloc(1, sizeof(*pool));
+
+    if (pool)
+        tsm_swp_init(&pool->returned);
+    return pool;
+}
+
+static pool_t *attach(void)
+{
+    pool_t *pool;
+
+    pthread_mutex_lock(&idle_lock);
+    pool = idle;
+    if (pool)
+        idle = pool->next;
+    pthread_mutex_unlock(&idle_lock);
+    return pool ? pool : new_pool();
+}
+
+static void free_cell(pool_t * pool, MPIDI_op_cell_t * cell)
+{
+    cell->next = pool->free;
+    pool->free = cell;
+}
+
+static void grow(pool_t * pool)
+{
+    block_t *block;
+
+    if (pool->cells + MPIDI_OP_POOL_BLOCK > MPIDI_OP_POOL_CELLS || !(block = malloc(sizeof(*block))))
+        return;
+    block->next = pool->blocks;
+    pool->blocks = block;
+    pool->cells += MPIDI_OP_POOL_BLOCK;
+    for (int i = 0; i < MPIDI_OP_POOL_BLOCK; i++) {
+        block->cell[i].pool = pool;
+        free_cell(pool, &block->cell[i]);
+    }
+}
+
+static void take_returned(pool_t * pool)
+{
+    tsm_swp_node_t *node;
+
+    while ((node = tsm_swp_pop(&pool->returned)) != NULL)
+        free_cell(pool, MPL_container_of(node, MPIDI_op_cell_t, posted.node));
+}
+
+MPIDI_op_cell_t *MPIDI_op_pool_get(void)
+{
+    MPIDI_thread_t *self = MPIDI_thread_self();
+    pool_t *pool = self->op_pool;
+    MPIDI_op_cell_t *cell;
+
+    if (!pool && !(pool = self->op_pool = attach()))
+        return NULL;
+    if (!pool->free)
+        take_returned(pool);
+    if (!pool->free)
+        grow(pool);
+    cell = pool->free;
+    if (cell)
+        pool->free = cell->next;
+    return cell;
+}
+
+void MPIDI_op_pool_put(MPIDI_op_cell_t * cell)
+{
+    tsm_swp_push(&cell->pool->returned, &cell->posted.node);
+}
+
+/* Pass on the pool of an ending thread. */
+static void thread_exit(MPIDI_thread_t * thread)
+{
+    pool_t *pool = thread->op_pool;
+
+    if (!pool)
+        return;
+    pthread_mutex_lock(&idle_lock);
+    pool->next = idle;
+    idle = pool;
+    pthread_mutex_unlock(&idle_lock);
+}
+
+void MPIDI_op_pool_init(void)
+{
+    MPIDI_thread_at_exit(thread_exit);
+}
+
+void MPIDI_op_pool_finalize(void)
+{
+    pool_t *pool, *next;
+
+    pthread_mutex_lock(&idle_lock);
+    pool = idle;
+    idle = NULL;
+    pthread_mutex_unlock(&idle_lock);
+    for (; pool; pool = next) {
+        block_t *block = pool->blocks;
+        next = pool->next;
+        while (block) {
+            block_t *b = block;
+            block = b->next;
+            free(b);
+        }
+        free(pool);
+    }
+}
+
+#endif

@@ -1,0 +1,24 @@
+/*
+ * Copyright (C) by the MPICH-TSM developers
+ *     See COPYRIGHT in top-level directory
+ */
+
+#ifndef POSIX_COPY_H_INCLUDED
+#define POSIX_COPY_H_INCLUDED
+
+/* Around a put or get that copies to or from memory that the processes of a node share. The copy is over
+ * when the call returns, and MPI leaves the order of such copies to the program, so it needs no lock
+ * (MPICH takes the VCI). Only a window with the hint that prefers the rate of operations keeps copies
+ * under way in a list, which the VCI guards. */
+#define MPIDI_POSIX_COPY_ENTER(win_) \
+    do { \
+        if (MPIDI_WIN(win_, winattr) & MPIDI_WINATTR_MR_PREFERRED) \
+            MPID_THREAD_CS_ENTER(VCI, MPIDI_VCI(MPIDI_WIN(win_, am_vci)).lock); \
+    } while (0)
+#define MPIDI_POSIX_COPY_EXIT(win_) \
+    do { \
+        if (MPIDI_WIN(win_, winattr) & MPIDI_WINATTR_MR_PREFERRED) \
+            MPID_THREAD_CS_EXIT(VCI, MPIDI_VCI(MPIDI_WIN(win_, am_vci)).lock); \
+    } while (0)
+
+#endif /* POSIX_COPY_H_INCLUDED */

@@ -1,0 +1,260 @@
+/* Copyright (C) by the MPICH-TSM developers
+ * See COPYRIGHT in top-level directory */
+
+/* MPI_Isend, MPI_Irecv, MPI_Put and MPI_Test return while another thread of the process is stopped at
+ * any instruction of its own calls. One thread exchanges messages without end. A child process that
+ * traces it stops it in each round, lets it go some random number of instructions further, one by one,
+ * and leaves it stopped until all other threads have made their calls. The test never ends if one of
+ * them waits for the stopped thread. In a process with server threads it is such a thread that is
+ * stopped in every other round. -n rounds. */
+#include "mt.h"
+
+#include <dirent.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#define CALLS 4                 /* of each kind, for each thread in each round */
+#define MOST_STEPS 2500         /* some calls take that many instructions */
+#define VICTIM_TAG 100
+
+enum { RUNS, STOP_IT, STOPPED, GO_ON, QUIT };
+
+/* Shared with the child. */
+typedef struct {
+    atomic_int state;
+    int tid[2];                 /* the victims */
+    int victims, victim;
+    long steps;
+    atomic_int failed;          /* errno of the tracer */
+} control_t;
+
+static control_t *control;
+static atomic_int ended;        /* the victim may end */
+static atomic_int done;         /* threads that have made their calls, in all rounds */
+static atomic_int waited;       /* and that have waited for what they started */
+static atomic_int round_of;     /* the round whose calls may be made */
+static atomic_int resumed;      /* the round whose victim goes on */
+static pthread_barrier_t ready;
+static MPI_Win win;
+static long *mem;
+
+static void wait_for(atomic_int * what, int value)
+{
+    while (atomic_load(what) < value)
+        sched_yield();
+}
+
+/* ---- the child: traces one thread of its parent; no MPI, no allocation ---- */
+
+static void traced(long rc)
+{
+    if (rc < 0 && !atomic_load(&control->failed))
+        atomic_store(&control->failed, errno);
+}
+
+static void wait_stopped(int tid)
+{
+    int status;
+    traced(waitpid(tid, &status, __WALL));
+}
+
+static void stop_one(void)
+{
+    int tid = control->tid[control->victim];
+
+    traced(ptrace(PTRACE_INTERRUPT, tid, NULL, NULL));
+    wait_stopped(tid);
+    for (long i = 0; i < control->steps && !atomic_load(&control->failed); i++) {
+        traced(ptrace(PTRACE_SINGLESTEP, tid, NULL, NULL));
+        wait_stopped(tid);
+    }
+}
+
+static void tracer(void)
+{
+    for (int i = 0; i < control->victims; i++)
+        traced(ptrace(PTRACE_SEIZE, control->tid[i], NULL, NULL));
+    atomic_store(&control->state, RUNS);
+    for (;;) {
+        switch (atomic_load(&control->state)) {
+            case STOP_IT:
+                stop_one();
+                atomic_store(&control->state, STOPPED);
+                break;
+            case GO_ON:
+                traced(ptrace(PTRACE_CONT, control->tid[control->victim], NULL, NULL));
+                atomic_store(&control->state, RUNS);
+                break;
+            case QUIT:
+                _exit(0);
+            default:
+                sched_yield();
+        }
+        if (getppid() == 1)
+            _exit(0);
+    }
+}
+
+/* ---- the parent ---- */
+
+static void command(int state, int reached)
+{
+    atomic_store(&control->state, state);
+    while (atomic_load(&control->state) != reached)
+        sched_yield();
+    MT_CHECK(!atomic_load(&control->failed), "ptrace: %s", strerror(atomic_load(&control->failed)));
+}
+
+/* Returns a thread of the library that drives VCIs, or 0. */
+static int server_thread(void)
+{
+    DIR *tasks = opendir("/proc/self/task");
+    struct dirent *e;
+    int tid = 0;
+
+    while (tasks && !tid && (e = readdir(tasks))) {
+        char path[300], name[32] = "";
+        FILE *f;
+        snprintf(path, sizeof(path), "/proc/self/task/%s/comm", e->d_name);
+        if ((f = fopen(path, "r"))) {
+            if (fgets(name, sizeof(name), f) && !strncmp(name, "mpich-server", 12))
+                tid = atoi(e->d_name);
+            fclose(f);
+        }
+    }
+    if (tasks)
+        closedir(tasks);
+    return tid;
+}
+
+static void test_until_done(MPI_Request r[2])
+{
+    int flag = 0;
+    while (!flag)
+        MT_OK(MPI_Testall(2, r, &flag, MPI_STATUSES_IGNORE));
+}
+
+/* Exchanges messages with the other victim until both may end. */
+static void victim(void)
+{
+    int mine, theirs = 0;
+    MPI_Request r[2];
+
+    control->tid[0] = (int) syscall(SYS_gettid);
+    pthread_barrier_wait(&ready);
+    do {
+        mine = atomic_load(&ended);
+        MT_OK(MPI_Irecv(&theirs, 1, MPI_INT, mt.peer, VICTIM_TAG, MPI_COMM_WORLD, &r[0]));
+        MT_OK(MPI_Isend(&mine, 1, MPI_INT, mt.peer, VICTIM_TAG, MPI_COMM_WORLD, &r[1]));
+        test_until_done(r);
+    } while (!mine || !theirs);
+}
+
+/* The calls that must return, whatever the victim holds. */
+static void calls(int id, int round, int *in, int *out, MPI_Request * r)
+{
+    int flag;
+
+    for (int i = 0; i < CALLS; i++) {
+        out[i] = round * CALLS + i;
+        MT_OK(MPI_Irecv(&in[i], 1, MPI_INT, mt.peer, id, MPI_COMM_WORLD, &r[2 * i]));
+        MT_OK(MPI_Isend(&out[i], 1, MPI_INT, mt.peer, id, MPI_COMM_WORLD, &r[2 * i + 1]));
+        MT_OK(MPI_Put(&mem[MT_MAX_THREADS + id], 1, MPI_LONG, mt.peer, id, 1, MPI_LONG, win));
+        MT_OK(MPI_Testall(2 * (i + 1), r, &flag, MPI_STATUSES_IGNORE));
+    }
+}
+
+static void poster(int id)
+{
+    int in[CALLS], out[CALLS];
+    MPI_Request r[2 * CALLS];
+
+    pthread_barrier_wait(&ready);
+    for (int round = 1; round <= mt.iters; round++) {
+        for (int i = 0; i < 2 * CALLS; i++)
+            r[i] = MPI_REQUEST_NULL;
+        mem[MT_MAX_THREADS + id] = round;
+        wait_for(&round_of, round);
+        calls(id, round, in, out, r);
+        atomic_fetch_add(&done, 1);
+        wait_for(&resumed, round);
+        MT_OK(MPI_Waitall(2 * CALLS, r, MPI_STATUSES_IGNORE));
+        for (int i = 0; i < CALLS; i++)
+            MT_CHECK(in[i] == round * CALLS + i, "round %d: message %d has %d", round, i, in[i]);
+        MT_OK(MPI_Win_flush(mt.peer, win));
+        atomic_fetch_add(&waited, 1);
+    }
+}
+
+static void *worker(void *arg)
+{
+    mt_thread_t *t = arg;
+
+    if (t->id == mt.threads - 1)
+        victim();
+    else
+        poster(t->id);
+    return NULL;
+}
+
+/* Start the tracer once the victims are known, then lead all rounds. */
+static void *leader(void *unused)
+{
+    uint64_t rng = mt_rng(mt.rank, 0);
+    pid_t child;
+
+    (void) unused;
+    pthread_barrier_wait(&ready);
+    control->tid[1] = server_thread();
+    control->victims = control->tid[1] ? 2 : 1;
+    atomic_store(&control->state, GO_ON);
+    prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
+    child = fork();
+    if (child == 0)
+        tracer();
+    MT_CHECK(child > 0, "fork: %s", strerror(errno));
+    while (atomic_load(&control->state) != RUNS)
+        sched_yield();
+    for (int round = 1; round <= mt.iters; round++) {
+        control->victim = round % control->victims;
+        control->steps = (long) (mt_rand(&rng) % MOST_STEPS);
+        command(STOP_IT, STOPPED);
+        atomic_store(&round_of, round);
+        wait_for(&done, round * (mt.threads - 1));
+        command(GO_ON, RUNS);
+        atomic_store(&resumed, round);
+        wait_for(&waited, round * (mt.threads - 1));    /* a call that waits may wait for the victim */
+    }
+    atomic_store(&control->state, QUIT);
+    waitpid(child, NULL, 0);
+    atomic_store(&ended, 1);
+    return NULL;
+}
+
+int main(int argc, char **argv)
+{
+    pthread_t lead;
+
+    mt_init(argc, argv, 4, 300);
+    MT_CHECK(mt.size == 2 && mt.threads >= 2, "run with 2 processes, 2 threads or more");
+    control = mmap(NULL, sizeof(*control), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+                   0);
+    MT_CHECK(control != MAP_FAILED, "mmap: %s", strerror(errno));
+    MT_OK(MPI_Win_allocate(2 * MT_MAX_THREADS * sizeof(long), sizeof(long), MPI_INFO_NULL,
+                           MPI_COMM_WORLD, &mem, &win));
+    MT_OK(MPI_Win_lock_all(0, win));
+    pthread_barrier_init(&ready, NULL, (unsigned) mt.threads + 1);
+    MT_CHECK(pthread_create(&lead, NULL, leader, NULL) == 0, "cannot create a thread");
+    mt_run(mt.threads, worker);
+    pthread_join(lead, NULL);
+    MT_OK(MPI_Barrier(MPI_COMM_WORLD));
+    for (int i = 0; i < mt.threads - 1; i++)
+        MT_CHECK(mem[i] == mt.iters, "thread %d: %ld put last", i, mem[i]);
+    MT_OK(MPI_Win_unlock_all(win));
+    MT_OK(MPI_Win_free(&win));
+    return mt_finish();
+}
