@@ -14,6 +14,7 @@ mpi_core_sources += \
     src/mpid/ch4/src/threads/op_pool.c \
     src/mpid/ch4/src/threads/post_queue.c \
     src/mpid/ch4/src/threads/posted.c \
+    src/mpid/ch4/src/threads/progress/async.c \
     src/mpid/ch4/src/threads/progress/poll.c \
     src/mpid/ch4/src/threads/progress/server.c \
     src/mpid/ch4/src/threads/progress/start.c \

@@ -17,7 +17,8 @@ typedef struct MPIDI_vci {
     /* line 1: written by threads that post or ask, read by the holder */
     MPIDI_post_queue_t posted;  /* posted.h: any thread pushes, the holder pops */
     TSM_ATOMIC(int) poll_wanted;        /* a thread asks the holder to drive the VCI; any thread */
-    TSM_ATOMIC(int) entering;   /* with servers: threads that wait for the lock; those threads */
+    /* where a thread of the library polls: threads that wait for the lock; those threads */
+    TSM_ATOMIC(int) entering;
     char pad[TSM_CACHELINE];
     /* line 2: the holder's */
     TSM_ATOMIC(int) polls;      /* times the VCI was driven; read by any thread */

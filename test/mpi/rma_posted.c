@@ -7,7 +7,7 @@
 #include "mt.h"
 
 #define N 8                     /* elements that a put moves */
-#define ROWS 6                  /* of 2 * N elements for each thread */
+#define ROWS 5                  /* of 2 * N elements for each thread */
 #define LONGS (ROWS * 2 * N)
 
 static MPI_Win win;
@@ -56,7 +56,7 @@ static void put_all(int id, long i, values_t * out, MPI_Request r[2])
     MT_OK(MPI_Put(out->put, 2 * N, MPI_LONG, mt.peer, row(id, 0), 2 * N, MPI_LONG, win));
     MT_OK(MPI_Put(out->gaps, 1, type, mt.peer, row(id, 1), 1, type, win));
     MT_OK(MPI_Rput(out->rput, 2 * N, MPI_LONG, mt.peer, row(id, 2), 2 * N, MPI_LONG, win, &r[0]));
-    MT_OK(MPI_Rput(out->rgaps, 1, type, mt.peer, row(id, 3), 1, type, win, &r[1]));
+    MT_OK(MPI_Rput(out->rgaps, 1, type, mt.peer, row(id, 3), N, MPI_LONG, win, &r[1]));
     MT_OK(MPI_Type_free(&type));
 }
 
@@ -70,7 +70,7 @@ static void get_all(int id, long i, const values_t * out)
     MT_OK(MPI_Get(in.put, 2 * N, MPI_LONG, mt.peer, row(id, 0), 2 * N, MPI_LONG, win));
     MT_OK(MPI_Get(in.gaps, 1, type, mt.peer, row(id, 1), 1, type, win));
     MT_OK(MPI_Rget(in.rput, 2 * N, MPI_LONG, mt.peer, row(id, 2), 2 * N, MPI_LONG, win, &r[0]));
-    MT_OK(MPI_Rget(in.rgaps, 1, type, mt.peer, row(id, 3), 1, type, win, &r[1]));
+    MT_OK(MPI_Rget(in.rgaps, 1, type, mt.peer, row(id, 3), N, MPI_LONG, win, &r[1]));
     MT_OK(MPI_Type_free(&type));
     MT_OK(MPI_Waitall(2, r, MPI_STATUSES_IGNORE));
     same(in.rput, out->rput, 1, "rget", i);

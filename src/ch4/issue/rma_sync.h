@@ -20,7 +20,7 @@ MPL_STATIC_INLINE_PREFIX void MPIDI_rma_win_init(MPIR_Win * win)
     tsm_store(&MPIDI_WIN(win, threads).error, MPI_SUCCESS, TSM_RELAXED);
 }
 
-/* Issue what the calling thread has posted to the window, and whatever happened before the call. Takes
+/* Issue what the calling thread, and whatever happened before the call, has posted to the window. Takes
  * the VCI of the window only if something is posted. No VCI held. */
 MPL_STATIC_INLINE_PREFIX void MPIDI_rma_issue_posted(MPIR_Win * win)
 {
@@ -41,11 +41,20 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_rma_error(MPIR_Win * win, int mpi_errno)
     return tsm_swap(&MPIDI_WIN(win, threads).error, MPI_SUCCESS, TSM_RELAXED);
 }
 
+/* A wait begins, or ends with 0 turns; see MPIDI_section_yield_or_nap. */
+#if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI
+#define MPIDI_RMA_NO_TURNS() (MPIDI_thread_local.turns = 0)
+#else
+#define MPIDI_RMA_NO_TURNS() ((void) 0)
+#endif
+
 /* Around a call of MPICH that completes operations on a window or ends an epoch. */
 #define MPIDI_RMA_SYNC(win_, call_) \
     do { \
         MPIDI_rma_issue_posted(win_); \
+        MPIDI_RMA_NO_TURNS(); \
         mpi_errno = call_; \
+        MPIDI_RMA_NO_TURNS(); \
         mpi_errno = MPIDI_rma_error(win_, mpi_errno); \
     } while (0)
 

@@ -24,6 +24,19 @@
 #define BACKOFF_FIRST_NS 250
 #define BACKOFF_LAST_NS 16000
 
+/* Pauses for which a thread of the library leaves a VCI to threads that wait for it. */
+#define WAY_PAUSES 256
+
+void MPIDI_poll_give_way(int vci)
+{
+    MPIDI_vci_t *v = &MPIDI_VCI(vci).threads;
+
+    for (int n = 0; n < WAY_PAUSES && tsm_load(&v->entering, TSM_RELAXED); n++)
+        tsm_cpu_pause();
+    if (tsm_load(&v->entering, TSM_RELAXED))
+        tsm_yield();
+}
+
 /* 1: leave the lock alone. */
 int MPIDI_poll_is_backing_off(MPIDI_thread_watch_t * watch)
 {
@@ -72,8 +85,10 @@ void MPIDI_poll_test_failed(MPIDI_thread_t * self)
         tsm_yield();
 }
 
-/* Drive all VCIs; of those that the caller holds, in the middle of operations, only the netmod.
- * Operations posted to another VCI meanwhile wait for the next thread that enters it. */
+/* Drive all VCIs; of those that the caller holds, in the middle of operations, only the netmod. In the
+ * others it also issues what is posted: the peer may make room here only after it has received that,
+ * and the caller may be the only thread to issue it (offload). That may need room as well, and so call
+ * this again, but not deeper than there are VCIs. */
 static int drive_all(void)
 {
     int mpi_errno = MPI_SUCCESS;
@@ -83,6 +98,7 @@ static int drive_all(void)
         if (MPIDI_vci_lock_is_mine(m)) {
             mpi_errno = MPIDI_NM_progress(i, 0);
         } else if (MPIDI_vci_lock_try(m)) {
+            MPIDI_posted_issue(m->vci, MPIR_CVAR_CH4_MAX_COMBINE);
             mpi_errno = MPIDI_drive(m->vci, MPIDI_PROGRESS_ALL);
             MPIDI_section_release(m);
         }
@@ -141,7 +157,10 @@ int MPIDI_progress_turn_locked(int vci)
         return drive_elsewhere();
     depth = MPIDI_section_suspend(m);
     mpi_errno = drive_elsewhere();
-    MPIDI_section_pause();
+    if (tsm_load_crowded())
+        MPIDI_section_yield_or_nap(MPIDI_thread_local.turns++);
+    else
+        MPIDI_section_pause();
     MPIDI_section_resume(m, depth, 1);
 
   fn_exit:

@@ -43,9 +43,6 @@ cvars:
 /* Polls in vain between two yields of a server while threads outnumber processors. */
 #define POLLS_BEFORE_YIELD 8
 
-/* Pauses for which a server leaves its VCIs to threads that wait for them. */
-#define WAY_PAUSES 256
-
 /* Seconds for which a program that ends without MPI_Finalize waits for the servers. */
 #define EXIT_SECONDS 1
 
@@ -73,16 +70,6 @@ static int has_posted(const server_t * me)
     return 0;
 }
 
-/* Let in the threads that wait for the lock of a VCI, which the server would take again at once. They
- * may be without a processor, so not for long. */
-static void give_way(MPIDI_vci_t * vci)
-{
-    for (int n = 0; n < WAY_PAUSES && tsm_load(&vci->entering, TSM_RELAXED); n++)
-        tsm_cpu_pause();
-    if (tsm_load(&vci->entering, TSM_RELAXED))
-        tsm_yield();
-}
-
 /* Poll everything once. The first server runs the progress hooks. */
 static int poll_all(server_t * me)
 {
@@ -93,7 +80,7 @@ static int poll_all(server_t * me)
         mpi_errno = MPIR_Progress_hook_exec_all(&made_progress);
     FOREACH_VCI(vci, me) {
         int err;
-        give_way(&MPIDI_VCI(vci).threads);
+        MPIDI_poll_give_way(vci);
         err = MPIDI_poll(vci, MPIDI_PROGRESS_ALL, 1);
         mpi_errno = mpi_errno ? mpi_errno : err;
     }

@@ -190,12 +190,12 @@ static void spin(const MPIDI_wait_t * w)
 }
 
 /* Yield, and poll another VCI each time: a yield may take long, and what this thread waits for may
- * depend on that VCI. */
-static int yield_turn(void)
+ * depend on that VCI. vain: turns so far. */
+static int yield_turn(int vain)
 {
     static __thread unsigned turns;
 
-    tsm_yield();
+    MPIDI_section_yield_or_nap((unsigned) vain);
     if (MPIDI_global.n_vcis == 1 || !MPIR_CVAR_CH4_GLOBAL_PROGRESS || MPIDI_served_here())
         return MPI_SUCCESS;
     return MPIDI_poll(++turns % MPIDI_global.n_vcis, MPIDI_PROGRESS_ALL, 1);
@@ -209,7 +209,7 @@ static int server_turn(MPIDI_wait_t * w)
     int is_power_of_2 = (w->turns & (w->turns - 1)) == 0;
 
     if (w->turns >= SERVER_TURNS && is_power_of_2 && tsm_load_crowded())
-        return yield_turn();
+        return yield_turn(0);
     spin(w);
     return MPI_SUCCESS;
 }
@@ -242,10 +242,10 @@ static int back_off(MPID_Progress_state * state)
             spin(w);
             return MPI_SUCCESS;
         case TSM_PATIENCE_YIELD:
-            return yield_turn();
+            return yield_turn(w->turns);
         default:
             if (!can_sleep(&list) || is_nested())
-                return yield_turn();
+                return yield_turn(w->turns);
             crowded_sleep();
             if (MPIDI_served_here())
                 sleep_served(&list);

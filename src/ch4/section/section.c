@@ -20,6 +20,9 @@
 /* Spins of one pause. */
 #define PAUSE_SPINS 16
 
+/* Turns of a wait after which a thread sleeps for a moment where it would yield. */
+#define YIELDS_BEFORE_NAP 64
+
 /* Issue all that was posted before the caller took the lock. */
 void MPIDI_section_issue_posted(MPIDI_vci_t * vci)
 {
@@ -96,6 +99,21 @@ void MPIDI_section_exit_csync(MPIDU_Thread_mutex_t * m)
 void MPIDI_section_wake(void)
 {
     MPIDI_complete_wake();
+}
+
+/* Offer the processor in a wait that has had so many turns in vain. In a long wait a yield is not
+ * enough: the scheduler may choose the same thread again, or another one that only yields, and a thread
+ * with work to do gets one time slice in as many as there are threads. Progress backoff and blocking are
+ * the papers' forms, which do not sleep. */
+void MPIDI_section_yield_or_nap(unsigned turns)
+{
+    const int may_sleep = MPIDI_model.progress == MPIDI_PROGRESS_USC_KIND ||
+        MPIDI_model.progress == MPIDI_PROGRESS_SERVER_KIND;
+
+    if (turns > YIELDS_BEFORE_NAP && may_sleep && !MPIDI_thread_local.held && tsm_load_crowded())
+        tsm_nap();
+    else
+        tsm_yield();
 }
 
 /* Pause a loop that waits inside MPI: spin briefly, or yield if other threads need the processor. */

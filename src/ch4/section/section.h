@@ -35,6 +35,7 @@ void MPIDI_section_enter_csync(MPIDU_Thread_mutex_t * m);
 void MPIDI_section_exit_csync(MPIDU_Thread_mutex_t * m);
 void MPIDI_section_wake(void);
 void MPIDI_section_pause(void);
+void MPIDI_section_yield_or_nap(unsigned turns);
 
 MPL_STATIC_INLINE_PREFIX int MPIDI_section_has_posted(MPIDI_vci_t * vci)
 {

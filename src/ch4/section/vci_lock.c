@@ -39,7 +39,9 @@ static void wait(MPIDU_Thread_mutex_t * m, int low)
 
 void MPIDI_vci_lock_wait(MPIDU_Thread_mutex_t * m, int low)
 {
-    MPIDI_vci_t *vci = MPIDI_model.progress == MPIDI_PROGRESS_SERVER_KIND ? m->vci : NULL;
+    const int library_polls = MPIDI_model.progress == MPIDI_PROGRESS_SERVER_KIND ||
+        MPIR_CVAR_ASYNC_PROGRESS;
+    MPIDI_vci_t *vci = library_polls ? m->vci : NULL;
 
     tsm_load_touch();
     if (vci)
