@@ -31,22 +31,28 @@
 #include "lock.h"
 #include "lockq.h"
 #include "offload.h"
+#include "rma_direct.h"
 
+/* always inline: a caller's operation then stays in registers, and its kind is a constant */
+__attribute__((always_inline))
 MPL_STATIC_INLINE_PREFIX int MPIDI_issue(int vci, const MPIDI_op_t * op, MPIR_Request ** req)
 {
 #if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI
     MPIDU_Thread_mutex_t *held = NULL;
     int mpi_errno;
 
-    if (MPIDI_MODEL_ISSUE == MPIDI_ISSUE_LOCKQ && MPIR_ThreadInfo.isThreaded) {
+    if (!MPIR_ThreadInfo.isThreaded || MPIDI_MODEL_ISSUE == MPIDI_ISSUE_LOCK ||
+        (MPIDI_op_is_rma(op->kind) && MPIDI_rma_is_direct(op))) {
+        /* issued below */
+    } else if (MPIDI_MODEL_ISSUE == MPIDI_ISSUE_LOCKQ) {
         held = MPIDI_lockq_enter(vci);
         if (unlikely(!held))
             return MPIDI_lockq_post(vci, op, req);
-    } else if (MPIDI_MODEL_ISSUE == MPIDI_ISSUE_CSYNC && MPIR_ThreadInfo.isThreaded) {
+    } else if (MPIDI_MODEL_ISSUE == MPIDI_ISSUE_CSYNC) {
         held = MPIDI_csync_enter(vci);
         if (unlikely(!held))
             return MPIDI_csync_announce(vci, op, req);
-    } else if (MPIDI_MODEL_ISSUE == MPIDI_ISSUE_HYBCOMB && MPIR_ThreadInfo.isThreaded) {
+    } else if (MPIDI_MODEL_ISSUE == MPIDI_ISSUE_HYBCOMB) {
         held = MPIDI_hybcomb_enter(vci);
         if (unlikely(!held))
             return MPIDI_hybcomb_delegate(vci, op, req);

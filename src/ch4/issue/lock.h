@@ -9,6 +9,7 @@
 /* Issue by lock (ICS'19 sections 2 and 3.2): MPICH's own functions take the lock of the VCI, or run
  * under the lock of the process, so there is nothing to add. Used by global and per-vci. */
 
+__attribute__((always_inline))
 MPL_STATIC_INLINE_PREFIX int MPIDI_issue_lock(const MPIDI_op_t * op, MPIR_Request ** req)
 {
     if (op->kind != MPIDI_OP_IMRECV)

@@ -7,47 +7,9 @@
 #define MPIDI_ISSUE_RMA_WRAPPERS_H_INCLUDED
 
 /* The one-sided operations for the upper layers: each puts its arguments into an operation and gives it
- * to the model in force, to the VCI of the window. MPICH's own functions are MPIDI_*_direct. Whatever
- * the model, the calling thread itself issues
- *   - a put or get of its own memory, and an operation on a window in shared memory (MPI_Win_allocate) at
- *     a process of its node: it copies, or updates under the window's mutex, and takes no VCI;
- *   - an accumulate that may be an atomic operation of the network (MPIDI_WINATTR_ACCU_NO_SHM), because
- *     it may have to wait for active messages first;
- *   - an operation during a flush of the VCI, because the flush may have to hold it back
- *     (transport/ofi_flush.h). */
+ * to the model in force, to the VCI of the window. MPICH's own functions are MPIDI_*_direct. */
 
 #include "issue.h"
-
-__attribute__((always_inline))
-MPL_STATIC_INLINE_PREFIX int MPIDI_rma_is_direct(const MPIDI_op_t * op)
-{
-#if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI
-    const MPIDI_winattr_t winattr = MPIDI_WIN(op->win, winattr);
-    const int puts_or_gets = op->kind == MPIDI_OP_PUT || op->kind == MPIDI_OP_GET ||
-        op->kind == MPIDI_OP_RPUT || op->kind == MPIDI_OP_RGET;
-
-    if (!MPIR_ThreadInfo.isThreaded || MPIDI_MODEL_ISSUE == MPIDI_ISSUE_LOCK)
-        return 1;
-#ifndef MPIDI_CH4_DIRECT_NETMOD
-    if (MPIDI_av_is_local(MPIDIU_win_rank_to_av(op->win, op->rank, winattr)) &&
-        ((winattr & MPIDI_WINATTR_SHM_ALLOCATED) ||
-         (puts_or_gets && op->rank == MPIDIU_win_comm_rank(op->win, winattr))))
-        return 1;
-#endif
-    return (!puts_or_gets && (winattr & MPIDI_WINATTR_ACCU_NO_SHM)) ||
-        tsm_load(&MPIDI_VCI(MPIDI_WIN(op->win, am_vci)).threads.flushing, TSM_RELAXED);
-#else
-    return 1;
-#endif
-}
-
-__attribute__((always_inline))
-MPL_STATIC_INLINE_PREFIX int MPIDI_issue_rma(const MPIDI_op_t * op, MPIR_Request ** req)
-{
-    if (MPIDI_rma_is_direct(op))
-        return MPIDI_issue_lock(op, req);
-    return MPIDI_issue(MPIDI_WIN(op->win, am_vci), op, req);
-}
 
 /* An operation without request. */
 __attribute__((always_inline))
@@ -55,7 +17,7 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_issue_plain_rma(const MPIDI_op_t * op)
 {
     MPIR_Request *none;
 
-    return MPIDI_issue_rma(op, &none);
+    return MPIDI_issue(MPIDI_WIN(op->win, am_vci), op, &none);
 }
 
 /* put, get and their request forms */
@@ -107,7 +69,7 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_rput(const void *origin_addr, int origin_coun
 {
     const MPIDI_op_t posted = MPIDI_RMA_OP_(RPUT, origin_addr);
 
-    return MPIDI_issue_rma(&posted, request);
+    return MPIDI_issue(MPIDI_WIN(win, am_vci), &posted, request);
 }
 
 MPL_STATIC_INLINE_PREFIX int MPIDI_rget(void *origin_addr, int origin_count,
@@ -118,7 +80,7 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_rget(void *origin_addr, int origin_count,
 {
     const MPIDI_op_t posted = MPIDI_RMA_OP_(RGET, origin_addr);
 
-    return MPIDI_issue_rma(&posted, request);
+    return MPIDI_issue(MPIDI_WIN(win, am_vci), &posted, request);
 }
 
 MPL_STATIC_INLINE_PREFIX int MPIDI_accumulate(const void *origin_addr, int origin_count,
@@ -140,7 +102,7 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_raccumulate(const void *origin_addr, int orig
 {
     const MPIDI_op_t posted = MPIDI_RMA_ACC_(RACCUMULATE);
 
-    return MPIDI_issue_rma(&posted, request);
+    return MPIDI_issue(MPIDI_WIN(win, am_vci), &posted, request);
 }
 
 MPL_STATIC_INLINE_PREFIX int MPIDI_get_accumulate(const void *origin_addr, int origin_count,
@@ -165,7 +127,7 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_rget_accumulate(const void *origin_addr, int 
 {
     const MPIDI_op_t posted = MPIDI_RMA_GET_ACC_(RGET_ACCUMULATE);
 
-    return MPIDI_issue_rma(&posted, request);
+    return MPIDI_issue(MPIDI_WIN(win, am_vci), &posted, request);
 }
 
 MPL_STATIC_INLINE_PREFIX int MPIDI_fetch_and_op(const void *origin_addr, void *result_addr,
