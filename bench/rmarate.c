@@ -2,8 +2,8 @@
  * See COPYRIGHT in top-level directory */
 
 /* One-sided operations a second: T threads of process 0 issue windows of operations to process 1, each
- * to memory of its own in one MPI window, and flush after each window; process 1 waits in MPI. The memory
- * is not shared (MPI_Win_create), so within a node the operations go as active messages;
+ * to memory of its own in one MPI window, and flush after each window; process 1 waits in MPI. The
+ * memory is not shared (MPI_Win_create), so within a node the operations go as active messages;
  * MPIR_CVAR_NOLOCAL=1 measures the network. */
 #include "bench_common.h"
 

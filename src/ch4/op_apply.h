@@ -6,8 +6,8 @@
 #ifndef MPIDI_OP_APPLY_H_INCLUDED
 #define MPIDI_OP_APPLY_H_INCLUDED
 
-/* Issues an operation by one call of MPICH's own function for it: MPIDI_op_apply, always inline, so that
- * the switch folds away, where the kind is a constant; MPIDI_op_apply_any for any kind. */
+/* Issues an operation by one call of MPICH's own function for it: MPIDI_op_apply, always inline, so
+ * that the switch folds away, where the kind is a constant; MPIDI_op_apply_any for any kind. */
 
 #include "op.h"
 

@@ -90,8 +90,8 @@ static inline MPIDI_thread_t *MPIDI_thread_self(void)
 /* The most functions that MPIDI_thread_at_exit takes. */
 #define MPIDI_THREAD_EXITS 2
 
-/* Call fn for each thread that exits from now on, with the lock of the list held; once, however often it
- * is given. By one thread, in MPI_Init. */
+/* Call fn for each thread that exits from now on, with the lock of the list held; once, however often
+ * it is given. By one thread, in MPI_Init. */
 void MPIDI_thread_at_exit(void (*fn) (MPIDI_thread_t * thread));
 
 /* Call fn for every thread's record, under the lock that guards the list. Blocking. */

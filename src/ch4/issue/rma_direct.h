@@ -7,13 +7,14 @@
 #define MPIDI_ISSUE_RMA_DIRECT_H_INCLUDED
 
 /* The one-sided operations that, whatever the model, the calling thread issues itself:
- *   - a put or get of its own memory, and an operation on a window in shared memory (MPI_Win_allocate) at
- *     a process of its node: it copies, or updates under the window's mutex, and takes no VCI;
+ *   - a put or get of its own memory, and an operation on a window in shared memory (MPI_Win_allocate)
+ *     at a process of its node: it copies, or updates under the window's mutex, and takes no VCI;
  *   - an accumulate that may be an atomic operation of the network (MPIDI_WINATTR_ACCU_NO_SHM), because
  *     it may have to wait for active messages first;
  *   - an operation during a flush of the VCI, because the flush may have to hold it back
  *     (transport/ofi_flush.h). */
 
+#if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI
 #include "../op.h"
 #include "../vci.h"
 
@@ -33,5 +34,6 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_rma_is_direct(const MPIDI_op_t * op)
     return (!puts_or_gets && (winattr & MPIDI_WINATTR_ACCU_NO_SHM)) ||
         tsm_load(&MPIDI_VCI(MPIDI_WIN(op->win, am_vci)).threads.flushing, TSM_RELAXED);
 }
+#endif
 
 #endif /* MPIDI_ISSUE_RMA_DIRECT_H_INCLUDED */

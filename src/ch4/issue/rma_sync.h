@@ -11,8 +11,6 @@
  * place of references. These calls also return the first error of an operation that was posted without
  * a request, because the operation's own call has returned. */
 
-#include "../section/section.h"
-
 /* A window begins: nothing is posted. */
 MPL_STATIC_INLINE_PREFIX void MPIDI_rma_win_init(MPIR_Win * win)
 {

@@ -27,8 +27,8 @@ void MPIDI_poll_missed(MPIDI_thread_t * self, int vci, int wait);
 void MPIDI_poll_test_failed(MPIDI_thread_t * self);
 int MPIDI_poll_is_backing_off(MPIDI_thread_watch_t * watch);
 
-/* Let in the threads that wait for the lock of a VCI, which the calling thread, of the library, would take
- * again at once. They may be without a processor, so not for long. */
+/* Let in the threads that wait for the lock of a VCI, which the calling thread, of the library, would
+ * take again at once. They may be without a processor, so not for long. */
 void MPIDI_poll_give_way(int vci);
 
 /* Take the lock for a poll; 1 if it is ours. */

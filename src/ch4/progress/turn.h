@@ -22,9 +22,9 @@ int MPIDI_progress_turn_locked(int vci);
  * any other lets threads in. Both wake the threads whose requests they completed. */
 int MPIDI_progress_make_room(int vci);
 
-/* Between two polls of the asynchronous progress thread: let in the threads that wait for a VCI, and leave
- * the VCIs alone for a while, longer each time that the polls have brought nothing. In global: yield the
- * lock. */
+/* Between two polls of the asynchronous progress thread: let in the threads that wait for a VCI, and
+ * leave the VCIs alone for a while, longer each time that the polls have brought nothing. In global:
+ * yield the lock. */
 #if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI
 void MPIDI_async_rest(void);
 #define MPID_ASYNC_REST() MPIDI_async_rest()

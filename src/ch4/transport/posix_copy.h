@@ -6,10 +6,10 @@
 #ifndef POSIX_COPY_H_INCLUDED
 #define POSIX_COPY_H_INCLUDED
 
-/* Around a put or get that copies to or from memory that the processes of a node share. The copy is over
- * when the call returns, and MPI leaves the order of such copies to the program, so it needs no lock
- * (MPICH takes the VCI). Only a window with the hint that prefers the rate of operations keeps copies
- * under way in a list, which the VCI guards. */
+/* Around a put or get that copies to or from memory that the processes of a node share. The copy is
+ * over when the call returns, and MPI leaves the order of such copies to the program, so it needs no
+ * lock (MPICH takes the VCI). Only a window with the hint that prefers the rate of operations keeps
+ * copies under way in a list, which the VCI guards. */
 #define MPIDI_POSIX_COPY_ENTER(win_) \
     do { \
         if (MPIDI_WIN(win_, winattr) & MPIDI_WINATTR_MR_PREFERRED) \
