@@ -12,9 +12,9 @@
 #include "threads/op_pool.h"
 #include "threads/posted.h"
 
-#define NODE_ITEM(node_) MPL_container_of(node_, MPIDI_posted_t, node)
-#define ITEM_REQUEST(item_) MPL_container_of(item_, MPIR_Request, dev.threads.posted)
-#define ITEM_CELL(item_) MPL_container_of(item_, MPIDI_op_cell_t, posted)
+#define NODE_ITEM(node_) (MPL_container_of(node_, MPIDI_posted_t, node))
+#define ITEM_REQUEST(item_) (MPL_container_of(item_, MPIR_Request, dev.threads.posted))
+#define ITEM_CELL(item_) (MPL_container_of(item_, MPIDI_op_cell_t, posted))
 
 static void add_refs(const MPIDI_op_t * op)
 {
@@ -48,13 +48,14 @@ static void drop_complete(MPIR_Request * used)
 
 /* Here the queue's reference on the request passes to the device: if the operation is complete already
  * (or failed), completing the request drops it, else the device has taken its own. */
-static void apply_request(MPIR_Request * req)
+static int apply_request(MPIR_Request * req)
 {
     const MPIDI_op_t op = req->dev.threads.posted.op;   /* a completed receive may be reused at once */
     MPIR_Request *used = req;
     int mpi_errno = MPIDI_op_apply_any(&op, &used);
 
     if (mpi_errno != MPI_SUCCESS) {
+        MPIR_cc_set(req->cc_ptr, 1);    /* the device may have counted what it has not started */
         req->status.MPI_ERROR = mpi_errno;
         MPIDI_complete(req);
     } else if (used != req) {
@@ -64,9 +65,10 @@ static void apply_request(MPIR_Request * req)
         MPIR_Request_free(req);
     }
     release_refs(&op);
+    return mpi_errno;
 }
 
-static void apply_cell(MPIDI_op_cell_t * cell)
+static int apply_cell(MPIDI_op_cell_t * cell)
 {
     const MPIDI_op_t op = cell->posted.op;
     MPIR_Request *none = NULL;
@@ -77,15 +79,18 @@ static void apply_cell(MPIDI_op_cell_t * cell)
     if (mpi_errno != MPI_SUCCESS)
         tsm_cas(&MPIDI_WIN(op.win, threads).error, &no_error, mpi_errno, TSM_RELAXED, TSM_RELAXED);
     release_refs(&op);
+    return mpi_errno;
 }
 
 /* Issue one posted operation. Takes no lock but the VCI, which is held; runs no progress hook. */
-static void apply(MPIDI_posted_t * item)
+static void apply(MPIDI_vci_t * vci, MPIDI_posted_t * item)
 {
-    if (MPIDI_op_has_request(item->op.kind))
-        apply_request(ITEM_REQUEST(item));
-    else
+    const int depth = MPIDI_VCI(vci->index).lock.count;
+    int mpi_errno = MPIDI_op_has_request(item->op.kind) ? apply_request(ITEM_REQUEST(item)) :
         apply_cell(ITEM_CELL(item));
+
+    if (unlikely(mpi_errno != MPI_SUCCESS))
+        MPIDI_VCI(vci->index).lock.count = depth;       /* MPICH may fail inside the section */
 }
 
 int MPIDI_posted_issue(MPIDI_vci_t * vci, int max)
@@ -99,15 +104,39 @@ int MPIDI_posted_issue(MPIDI_vci_t * vci, int max)
         tsm_swp_node_t *node = MPIDI_post_queue_pop(&vci->posted);
         if (!node)
             break;
-        apply(NODE_ITEM(node));
+        apply(vci, NODE_ITEM(node));
     }
     MPIDI_vci_issue_end(vci);
     return n;
 }
 
-static void apply_node(void *arg, tsm_swp_node_t * node)
+static int is_send(const tsm_swp_node_t * node)
 {
-    apply(NODE_ITEM(node));
+    const MPIDI_op_kind_t kind = NODE_ITEM(node)->op.kind;
+
+    return kind == MPIDI_OP_ISEND || kind == MPIDI_OP_ISSEND || kind == MPIDI_OP_ISEND_COLL;
+}
+
+int MPIDI_posted_issue_sends(MPIDI_vci_t * vci, int max)
+{
+    tsm_swp_node_t *node;
+    int n = 0;
+
+    if (vci->draining)
+        return 0;
+    MPIDI_vci_issue_begin(vci);
+    for (; n < max && (node = MPIDI_post_queue_peek(&vci->posted)) && is_send(node); n++) {
+        if (!MPIDI_post_queue_pop(&vci->posted))
+            break;
+        apply(vci, NODE_ITEM(node));
+    }
+    MPIDI_vci_issue_end(vci);
+    return n;
+}
+
+static void apply_node(void *vci, tsm_swp_node_t * node)
+{
+    apply(vci, NODE_ITEM(node));
 }
 
 void MPIDI_posted_issue_all(MPIDI_vci_t * vci)
@@ -115,7 +144,7 @@ void MPIDI_posted_issue_all(MPIDI_vci_t * vci)
     if (vci->draining)
         return;
     MPIDI_vci_issue_begin(vci);
-    MPIDI_post_queue_take_all(&vci->posted, apply_node, NULL);
+    MPIDI_post_queue_take_all(&vci->posted, apply_node, vci);
     MPIDI_vci_issue_end(vci);
 }
 
@@ -125,7 +154,7 @@ void MPIDI_posted_issue_one(MPIDI_vci_t * vci, MPIDI_posted_t * item)
 
     if (!nested)
         MPIDI_vci_issue_begin(vci);
-    apply(item);
+    apply(vci, item);
     if (!nested)
         MPIDI_vci_issue_end(vci);
 }

@@ -64,7 +64,7 @@ typedef struct MPIDI_thread_local {
     int draining;               /* it is issuing posted operations; see posted.h */
     int is_server;              /* it is a thread of the library that drives VCIs; see served.h */
     unsigned completed;         /* requests that it has completed; wraps around */
-    unsigned turns;             /* of its present wait for one-sided operations; section.h */
+    unsigned turns;             /* in vain, of its wait for one-sided operations; section.h */
     tsm_usc_waiter_t *wake[MPIDI_THREAD_WAKES];
 } MPIDI_thread_local_t;
 

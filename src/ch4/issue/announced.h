@@ -14,6 +14,7 @@
 typedef struct MPIDI_announced {
     const MPIDI_op_t *op;
     MPIR_Request **req;
+    MPIDU_Thread_mutex_t *m;    /* of the VCI */
     int mpi_errno;
 } MPIDI_announced_t;
 
@@ -22,10 +23,13 @@ typedef struct MPIDI_announced {
 static inline void MPIDI_announced_issue(void *arg)
 {
     MPIDI_announced_t *a = arg;
+    const int depth = a->m->count;
 
     if (a->op->kind != MPIDI_OP_IMRECV)
         *a->req = NULL;
     a->mpi_errno = MPIDI_op_apply_any(a->op, a->req);
+    if (unlikely(a->mpi_errno != MPI_SUCCESS))
+        a->m->count = depth;    /* MPICH may fail inside the section */
 }
 
 #endif /* MPIDI_ISSUE_ANNOUNCED_H_INCLUDED */

@@ -13,7 +13,7 @@
 int MPIDI_csync_announce_op(int vci, const MPIDI_op_t * op, MPIR_Request ** req)
 {
     MPIDU_Thread_mutex_t *m = &MPIDI_VCI(vci).lock;
-    MPIDI_announced_t mine = {.op = op,.req = req,.mpi_errno = MPI_SUCCESS };
+    MPIDI_announced_t mine = {.op = op,.req = req,.m = m,.mpi_errno = MPI_SUCCESS };
 
     if (MPIDI_thread_local.held)
         MPIDI_section_enter(m, 0, 0);

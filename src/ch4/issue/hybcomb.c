@@ -42,7 +42,7 @@ int MPIDI_hybcomb_delegate_op(int vci, const MPIDI_op_t * op, MPIR_Request ** re
 {
     MPIDU_Thread_mutex_t *m = &MPIDI_VCI(vci).lock;
     MPIDI_combiner_t *combiner = MPIDI_VCI(vci).threads.combiner;
-    MPIDI_announced_t mine = {.op = op,.req = req,.mpi_errno = MPI_SUCCESS };
+    MPIDI_announced_t mine = {.op = op,.req = req,.m = m,.mpi_errno = MPI_SUCCESS };
     tsm_hybcomb_member_t *member = MPIDI_thread_local.held ? NULL :
         MPIDI_combiner_member(combiner, vci);
     uint64_t unused;

@@ -25,7 +25,10 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_rma_is_direct(const MPIDI_op_t * op)
     const int puts_or_gets = op->kind == MPIDI_OP_PUT || op->kind == MPIDI_OP_GET ||
         op->kind == MPIDI_OP_RPUT || op->kind == MPIDI_OP_RGET;
 
-#ifndef MPIDI_CH4_DIRECT_NETMOD
+#ifdef MPIDI_CH4_DIRECT_NETMOD
+    if (!puts_or_gets)
+        return 1;       /* without shared memory any accumulate may be one of the network */
+#else
     if (MPIDI_av_is_local(MPIDIU_win_rank_to_av(op->win, op->rank, winattr)) &&
         ((winattr & MPIDI_WINATTR_SHM_ALLOCATED) ||
          (puts_or_gets && op->rank == MPIDIU_win_comm_rank(op->win, winattr))))

@@ -85,23 +85,32 @@ void MPIDI_poll_test_failed(MPIDI_thread_t * self)
         tsm_yield();
 }
 
-/* Drive all VCIs; of those that the caller holds, in the middle of operations, only the netmod. In the
- * others it also issues what is posted: the peer may make room here only after it has received that,
- * and the caller may be the only thread to issue it (offload). That may need room as well, and so call
- * this again, but not deeper than there are VCIs. */
+/* Drive a VCI that another thread may hold. Issues the sends posted there, too: the peer may make room
+ * here only after it has received them, and the caller may be the only thread to issue them (offload).
+ * Other operations may need room themselves and so keep the caller from what it has room for. */
+static int drive_other(MPIDU_Thread_mutex_t * m)
+{
+    int mpi_errno, sends, rounds = 0;
+
+    if (!MPIDI_vci_lock_try(m))
+        return MPI_SUCCESS;
+    mpi_errno = MPIDI_drive(m->vci, MPIDI_PROGRESS_ALL);
+    do {
+        sends = MPIDI_posted_issue_sends(m->vci, MPIR_CVAR_CH4_MAX_COMBINE);
+        MPIDI_section_release(m);
+        MPIDI_SECTION_FENCE();  /* then look once more, as at each release (section.h) */
+    } while ((sends || rounds++ == 0) && MPIDI_section_has_posted(m->vci) && MPIDI_vci_lock_try(m));
+    return mpi_errno;
+}
+
+/* Drive all VCIs; of those that the caller holds, in the middle of operations, only the netmod. */
 static int drive_all(void)
 {
     int mpi_errno = MPI_SUCCESS;
 
     for (int i = 0; i < MPIDI_global.n_vcis && mpi_errno == MPI_SUCCESS; i++) {
         MPIDU_Thread_mutex_t *m = &MPIDI_VCI(i).lock;
-        if (MPIDI_vci_lock_is_mine(m)) {
-            mpi_errno = MPIDI_NM_progress(i, 0);
-        } else if (MPIDI_vci_lock_try(m)) {
-            MPIDI_posted_issue(m->vci, MPIR_CVAR_CH4_MAX_COMBINE);
-            mpi_errno = MPIDI_drive(m->vci, MPIDI_PROGRESS_ALL);
-            MPIDI_section_release(m);
-        }
+        mpi_errno = MPIDI_vci_lock_is_mine(m) ? MPIDI_NM_progress(i, 0) : drive_other(m);
     }
     return mpi_errno;
 }
@@ -145,6 +154,7 @@ static int drive_elsewhere(void)
 int MPIDI_progress_turn_locked(int vci)
 {
     MPIDU_Thread_mutex_t *m = &MPIDI_VCI(vci).lock;
+    unsigned completed = MPIDI_thread_local.completed;
     int mpi_errno, depth;
 
     mpi_errno = MPIDI_NM_progress(vci, 0);
@@ -157,6 +167,8 @@ int MPIDI_progress_turn_locked(int vci)
         return drive_elsewhere();
     depth = MPIDI_section_suspend(m);
     mpi_errno = drive_elsewhere();
+    if (completed != MPIDI_thread_local.completed)
+        MPIDI_thread_local.turns = 0;
     if (tsm_load_crowded())
         MPIDI_section_yield_or_nap(MPIDI_thread_local.turns++);
     else

@@ -62,6 +62,13 @@ static int issues_for_others(void)
 #endif
 }
 
+static void begin_turns(void)
+{
+#if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI
+    MPIDI_thread_local.turns = 0;
+#endif
+}
+
 static void count_flush(int vni, int n)
 {
 #if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI
@@ -117,6 +124,7 @@ void MPIDI_OFI_hold_back_wait(MPIR_Win * win, int vni)
 
     if (issues_for_others())
         return;
+    begin_turns();
     MPID_THREAD_CS_ENTER(VCI, MPIDI_VCI(vni).lock);
     add_wait(vni, &self, NULL, cntr);
     while (!self.done && has_flush(vni, cntr) && mpi_errno == MPI_SUCCESS) {
