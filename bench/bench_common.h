@@ -99,6 +99,17 @@ static inline int bench_init(int *argc, char ***argv)
     return rank;
 }
 
+/* Zeroed memory; ends the program if there is none. */
+static inline void *bench_alloc(size_t bytes)
+{
+    void *p = calloc(1, bytes);
+    if (!p) {
+        fprintf(stderr, "out of memory\n");
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    }
+    return p;
+}
+
 /* Runs fn(arg + i * stride) in n threads and waits for all. */
 static inline void bench_run_threads(int n, void *(*fn) (void *), void *arg, size_t stride)
 {

@@ -86,11 +86,7 @@ static void run_point(int threads)
     memset(w, 0, sizeof(w));
     for (int i = 0; i < threads; i++) {
         w[i].id = i;
-        w[i].buf = calloc(1, (size_t) opt.bytes);
-        if (!w[i].buf) {
-            fprintf(stderr, "out of memory\n");
-            MPI_Abort(MPI_COMM_WORLD, 1);
-        }
+        w[i].buf = bench_alloc((size_t) opt.bytes);
     }
     pthread_barrier_init(&start_line, NULL, (unsigned) threads);
     MPI_Barrier(MPI_COMM_WORLD);

@@ -121,16 +121,6 @@ static void *receiver(void *arg)
     return NULL;
 }
 
-static void *alloc(size_t n)
-{
-    void *p = calloc(1, n);
-    if (!p) {
-        fprintf(stderr, "out of memory\n");
-        MPI_Abort(MPI_COMM_WORLD, 1);
-    }
-    return p;
-}
-
 static void report(int threads, const worker_t * w, int nsenders)
 {
     long messages = 0;
@@ -161,15 +151,15 @@ static void run_point(int threads)
     int nsenders = opt.mode == FANOUT ? 1 : threads, nreceivers = opt.mode == FANIN ? 1 : threads;
     int mine = rank == 0 ? nsenders : nreceivers;
     int npeers = threads / mine;
-    worker_t *w = alloc(sizeof(worker_t) * (size_t) mine);
+    worker_t *w = bench_alloc(sizeof(worker_t) * (size_t) mine);
 
     for (int i = 0; i < mine; i++) {
         w[i].id = i;
         w[i].npeers = npeers;
-        w[i].buf = alloc((size_t) opt.bytes *
+        w[i].buf = bench_alloc((size_t) opt.bytes *
                          (rank == 0 ? 1 : (size_t) opt.window * (size_t) npeers));
-        w[i].last = alloc((size_t) opt.bytes);
-        w[i].req = alloc(sizeof(MPI_Request) * (size_t) opt.window * (size_t) npeers);
+        w[i].last = bench_alloc((size_t) opt.bytes);
+        w[i].req = bench_alloc(sizeof(MPI_Request) * (size_t) opt.window * (size_t) npeers);
     }
     atomic_store(&last_window, 0);
     pthread_barrier_init(&start_line, NULL, (unsigned) nsenders);

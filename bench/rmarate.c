@@ -84,11 +84,7 @@ static void run_point(int threads)
     memset(w, 0, sizeof(w));
     for (int i = 0; i < threads; i++) {
         w[i].id = i;
-        w[i].buf = calloc(1, (size_t) opt.bytes);
-        if (!w[i].buf) {
-            fprintf(stderr, "out of memory\n");
-            MPI_Abort(MPI_COMM_WORLD, 1);
-        }
+        w[i].buf = bench_alloc((size_t) opt.bytes);
     }
     pthread_barrier_init(&start_line, NULL, (unsigned) threads);
     bench_run_threads(threads, origin, w, sizeof(worker_t));
@@ -139,11 +135,7 @@ int main(int argc, char **argv)
     char *mem;
 
     parse(argc, argv);
-    mem = calloc((size_t) opt.points.max, (size_t) opt.bytes);
-    if (!mem) {
-        fprintf(stderr, "out of memory\n");
-        MPI_Abort(MPI_COMM_WORLD, 1);
-    }
+    mem = bench_alloc((size_t) opt.points.max * (size_t) opt.bytes);
     MPI_Win_create(mem, (MPI_Aint) opt.bytes * opt.points.max, 1, MPI_INFO_NULL, MPI_COMM_WORLD,
                    &win);
     MPI_Win_lock_all(0, win);

@@ -117,8 +117,8 @@ typedef struct MPIDI_posted {
 
 /* Our part of a window. */
 typedef struct MPIDI_win_part {
-    TSM_ATOMIC(int) posted;     /* operations that are posted and not issued yet */
-    TSM_ATOMIC(int) error;      /* the first of theirs, for the next synchronization; see rma.h */
+    /* the first of its posted operations, for the next synchronization; see issue/rma_sync.h */
+    TSM_ATOMIC(int) error;
 } MPIDI_win_part_t;
 
 /* Constant-time matching; see match.h. */

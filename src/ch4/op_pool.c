@@ -36,11 +36,13 @@ static pool_t *new_pool(void)
     return pool;
 }
 
+/* Waits for no lock: a thread that is stopped while it holds it keeps no other from posting. */
 static pool_t *attach(void)
 {
     pool_t *pool;
 
-    pthread_mutex_lock(&idle_lock);
+    if (pthread_mutex_trylock(&idle_lock))
+        return new_pool();
     pool = idle;
     if (pool)
         idle = pool->next;

@@ -9,7 +9,8 @@
 /* Memory for posted operations that have no request: a pool for each thread, so that posting takes no
  * lock. Whichever thread issues an operation gives its cell back to the pool that it came from. When a
  * thread ends, its pool, with all cells that are still posted, passes to the next thread that needs
- * one; so there are as many pools as threads have needed one at a time. */
+ * one; so there are about as many pools as threads have needed one at a time. The pool's owner changes
+ * under a lock, which orders the old owner's use of it before the new one's. */
 
 #include "op.h"
 
@@ -26,7 +27,7 @@ typedef struct MPIDI_op_cell {
 } MPIDI_op_cell_t;
 
 /* Returns a cell of the calling thread's pool, or NULL if MPIDI_OP_POOL_CELLS are in use or there is no
- * memory. Never waits, but may allocate a block, and a thread's first call takes a lock. Any thread. */
+ * memory. Waits for no thread, but may allocate a block. Any thread. */
 MPIDI_op_cell_t *MPIDI_op_pool_get(void);
 
 /* Give a cell back. Any thread; wait-free. */

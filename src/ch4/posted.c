@@ -22,18 +22,15 @@ static void add_refs(const MPIDI_op_t * op)
     if (MPIDI_op_is_rma(op->kind)) {
         MPIR_Datatype_add_ref_if_not_builtin(op->target_datatype);
         MPIR_Datatype_add_ref_if_not_builtin(op->result_datatype);
-        tsm_fetch_add(&MPIDI_WIN(op->win, threads).posted, 1, TSM_RELAXED);
     }
 }
 
-/* Release: what the operation changed is visible to the call that finds none posted. */
 static void release_refs(const MPIDI_op_t * op)
 {
     MPIR_Datatype_release_if_not_builtin(op->datatype);
     if (MPIDI_op_is_rma(op->kind)) {
         MPIR_Datatype_release_if_not_builtin(op->target_datatype);
         MPIR_Datatype_release_if_not_builtin(op->result_datatype);
-        tsm_fetch_add(&MPIDI_WIN(op->win, threads).posted, -1, TSM_RELEASE);
     }
 }
 
@@ -55,7 +52,9 @@ static int apply_request(MPIR_Request * req)
     int mpi_errno = MPIDI_op_apply_any(&op, &used);
 
     if (mpi_errno != MPI_SUCCESS) {
-        MPIR_cc_set(req->cc_ptr, 1);    /* the device may have counted what it has not started */
+        /* the device may have counted what it has not started; if it has also taken a reference,
+         * the request is lost, but it is never reused */
+        MPIR_cc_set(req->cc_ptr, 1);
         req->status.MPI_ERROR = mpi_errno;
         MPIDI_complete(req);
     } else if (used != req) {

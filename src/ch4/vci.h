@@ -22,7 +22,6 @@ typedef struct MPIDI_vci {
     char pad[TSM_CACHELINE];
     /* line 2: the holder's */
     TSM_ATOMIC(int) polls;      /* times the VCI was driven; read by any thread */
-    TSM_ATOMIC(int) flushing;   /* flushes that hold operations back; read by any thread */
     int draining;               /* the holder is issuing posted operations */
     int poll_error;             /* error of a poll for another thread, for the next poll to return */
     int index;                  /* this is MPIDI_VCI(index) */
@@ -30,6 +29,8 @@ typedef struct MPIDI_vci {
     unsigned shm_quiet;         /* polls since shared memory brought something */
     /* line 3: waiting threads, under its own lock; see progress/wait.c */
     tsm_usc_t usc TSM_ALIGNED;
+    /* line 4: seldom written */
+    TSM_ATOMIC(int) flushing TSM_ALIGNED;       /* flushes that hold operations back; any thread */
     struct MPIDI_combiner *combiner;    /* with the model hybcomb, else NULL; see issue/hybcomb.h */
     /* the lock of the VCI with the model csync, in place of the mutex's own; see issue/csync.h */
     tsm_dsm_lock_t csync TSM_ALIGNED;

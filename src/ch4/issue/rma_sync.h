@@ -7,30 +7,33 @@
 #define MPIDI_ISSUE_RMA_SYNC_H_INCLUDED
 
 /* The calls that complete one-sided operations or end an epoch, and so every call after which the
- * window may be freed, first issue what is posted to the window. The window counts it, which takes the
- * place of references. These calls also return the first error of an operation that was posted without
- * a request, because the operation's own call has returned. */
+ * window may be freed, first issue what is posted to the window; that takes the place of references.
+ * These calls also return the first error of an operation that was posted without a request, because
+ * the operation's own call has returned. */
 
-/* A window begins: nothing is posted. */
+/* A window begins. */
 MPL_STATIC_INLINE_PREFIX void MPIDI_rma_win_init(MPIR_Win * win)
 {
-    tsm_store(&MPIDI_WIN(win, threads).posted, 0, TSM_RELAXED);
     tsm_store(&MPIDI_WIN(win, threads).error, MPI_SUCCESS, TSM_RELAXED);
 }
 
-/* Issue what the calling thread, and whatever happened before the call, has posted to the window. Takes
- * the VCI of the window only if something is posted. No VCI held. */
+/* Issue what the calling thread, and whatever happened before the call, has posted to the window. Each
+ * such operation is still in the queue, and entering the VCI issues it, or another thread has issued it
+ * (or its error) before it released the lock, which this thread then acquires. A count of them in the
+ * window would save the lock here but be one more shared line in every post. No VCI held; blocking. */
 MPL_STATIC_INLINE_PREFIX void MPIDI_rma_issue_posted(MPIR_Win * win)
 {
 #if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI
-    if (unlikely(tsm_load(&MPIDI_WIN(win, threads).posted, TSM_ACQUIRE))) {
+    if (MPIDI_MODEL_ISSUE == MPIDI_ISSUE_LOCKQ || MPIDI_MODEL_ISSUE == MPIDI_ISSUE_OFFLOAD ||
+        MPIDI_MODEL_ISSUE == MPIDI_ISSUE_MP_SERVER) {
         MPID_THREAD_CS_ENTER(VCI, MPIDI_VCI(MPIDI_WIN(win, am_vci)).lock);
         MPID_THREAD_CS_EXIT(VCI, MPIDI_VCI(MPIDI_WIN(win, am_vci)).lock);
     }
 #endif
 }
 
-/* Returns mpi_errno, or, if that is no error, the error of a posted operation. */
+/* Returns mpi_errno, or, if that is no error, the error of a posted operation. Relaxed: the lock has
+ * ordered it after the store (see above). */
 MPL_STATIC_INLINE_PREFIX int MPIDI_rma_error(MPIR_Win * win, int mpi_errno)
 {
     if (likely(tsm_load(&MPIDI_WIN(win, threads).error, TSM_RELAXED) == MPI_SUCCESS) ||

@@ -20,18 +20,11 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_issue_plain_rma(const MPIDI_op_t * op)
     return MPIDI_issue(MPIDI_WIN(op->win, am_vci), op, &none);
 }
 
-/* put, get and their request forms */
-#define MPIDI_RMA_OP_(kind_, buf_) { \
-        .kind = MPIDI_OP_##kind_,.rank = target_rank,.datatype = origin_datatype, \
-        .buf = (void *) (buf_),.count = origin_count,.win = win,.target_disp = target_disp, \
-        .target_count = target_count,.target_datatype = target_datatype,.op = MPI_OP_NULL, \
-        .result_datatype = MPI_DATATYPE_NULL }
-
-/* accumulate and its request form */
-#define MPIDI_RMA_ACC_(kind_) { \
+/* put, get, accumulate and their request forms */
+#define MPIDI_RMA_OP_(kind_, op_) { \
         .kind = MPIDI_OP_##kind_,.rank = target_rank,.datatype = origin_datatype, \
         .buf = (void *) origin_addr,.count = origin_count,.win = win,.target_disp = target_disp, \
-        .target_count = target_count,.target_datatype = target_datatype,.op = op, \
+        .target_count = target_count,.target_datatype = target_datatype,.op = op_, \
         .result_datatype = MPI_DATATYPE_NULL }
 
 /* get_accumulate and its request form */
@@ -46,7 +39,7 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_put(const void *origin_addr, int origin_count
                                        MPI_Aint target_disp, int target_count,
                                        MPI_Datatype target_datatype, MPIR_Win * win)
 {
-    const MPIDI_op_t posted = MPIDI_RMA_OP_(PUT, origin_addr);
+    const MPIDI_op_t posted = MPIDI_RMA_OP_(PUT, MPI_OP_NULL);
 
     return MPIDI_issue_plain_rma(&posted);
 }
@@ -56,7 +49,7 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_get(void *origin_addr, int origin_count,
                                        MPI_Aint target_disp, int target_count,
                                        MPI_Datatype target_datatype, MPIR_Win * win)
 {
-    const MPIDI_op_t posted = MPIDI_RMA_OP_(GET, origin_addr);
+    const MPIDI_op_t posted = MPIDI_RMA_OP_(GET, MPI_OP_NULL);
 
     return MPIDI_issue_plain_rma(&posted);
 }
@@ -67,7 +60,7 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_rput(const void *origin_addr, int origin_coun
                                         MPI_Datatype target_datatype, MPIR_Win * win,
                                         MPIR_Request ** request)
 {
-    const MPIDI_op_t posted = MPIDI_RMA_OP_(RPUT, origin_addr);
+    const MPIDI_op_t posted = MPIDI_RMA_OP_(RPUT, MPI_OP_NULL);
 
     return MPIDI_issue(MPIDI_WIN(win, am_vci), &posted, request);
 }
@@ -78,7 +71,7 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_rget(void *origin_addr, int origin_count,
                                         MPI_Datatype target_datatype, MPIR_Win * win,
                                         MPIR_Request ** request)
 {
-    const MPIDI_op_t posted = MPIDI_RMA_OP_(RGET, origin_addr);
+    const MPIDI_op_t posted = MPIDI_RMA_OP_(RGET, MPI_OP_NULL);
 
     return MPIDI_issue(MPIDI_WIN(win, am_vci), &posted, request);
 }
@@ -89,7 +82,7 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_accumulate(const void *origin_addr, int origi
                                               MPI_Datatype target_datatype, MPI_Op op,
                                               MPIR_Win * win)
 {
-    const MPIDI_op_t posted = MPIDI_RMA_ACC_(ACCUMULATE);
+    const MPIDI_op_t posted = MPIDI_RMA_OP_(ACCUMULATE, op);
 
     return MPIDI_issue_plain_rma(&posted);
 }
@@ -100,7 +93,7 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_raccumulate(const void *origin_addr, int orig
                                                MPI_Datatype target_datatype, MPI_Op op,
                                                MPIR_Win * win, MPIR_Request ** request)
 {
-    const MPIDI_op_t posted = MPIDI_RMA_ACC_(RACCUMULATE);
+    const MPIDI_op_t posted = MPIDI_RMA_OP_(RACCUMULATE, op);
 
     return MPIDI_issue(MPIDI_WIN(win, am_vci), &posted, request);
 }
@@ -160,7 +153,6 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_compare_and_swap(const void *origin_addr,
 }
 
 #undef MPIDI_RMA_OP_
-#undef MPIDI_RMA_ACC_
 #undef MPIDI_RMA_GET_ACC_
 
 #endif /* MPIDI_ISSUE_RMA_WRAPPERS_H_INCLUDED */
