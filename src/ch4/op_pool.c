@@ -21,11 +21,7 @@ typedef struct MPIDI_op_pool {
     MPIDI_op_cell_t *free;
     block_t *blocks;
     int cells;
-    struct MPIDI_op_pool *next; /* in `idle` */
 } pool_t;
-
-static pthread_mutex_t idle_lock = PTHREAD_MUTEX_INITIALIZER;
-static pool_t *idle;            /* pools without a thread, under idle_lock */
 
 static pool_t *new_pool(void)
 {
@@ -34,20 +30,6 @@ static pool_t *new_pool(void)
     if (pool)
         tsm_swp_init(&pool->returned);
     return pool;
-}
-
-/* Waits for no lock: a thread that is stopped while it holds it keeps no other from posting. */
-static pool_t *attach(void)
-{
-    pool_t *pool;
-
-    if (pthread_mutex_trylock(&idle_lock))
-        return new_pool();
-    pool = idle;
-    if (pool)
-        idle = pool->next;
-    pthread_mutex_unlock(&idle_lock);
-    return pool ? pool : new_pool();
 }
 
 static void free_cell(pool_t * pool, MPIDI_op_cell_t * cell)
@@ -85,7 +67,7 @@ MPIDI_op_cell_t *MPIDI_op_pool_get(void)
     pool_t *pool = self->op_pool;
     MPIDI_op_cell_t *cell;
 
-    if (!pool && !(pool = self->op_pool = attach()))
+    if (!pool && !(pool = self->op_pool = new_pool()))
         return NULL;
     if (!pool->free)
         take_returned(pool);
@@ -102,42 +84,23 @@ void MPIDI_op_pool_put(MPIDI_op_cell_t * cell)
     tsm_swp_push(&cell->pool->returned, &cell->posted.node);
 }
 
-/* Pass on the pool of an ending thread. */
-static void thread_exit(MPIDI_thread_t * thread)
+static void free_pool(MPIDI_thread_t * thread)
 {
     pool_t *pool = thread->op_pool;
+    block_t *block = pool ? pool->blocks : NULL;
 
-    if (!pool)
-        return;
-    pthread_mutex_lock(&idle_lock);
-    pool->next = idle;
-    idle = pool;
-    pthread_mutex_unlock(&idle_lock);
-}
-
-void MPIDI_op_pool_init(void)
-{
-    MPIDI_thread_at_exit(thread_exit);
+    while (block) {
+        block_t *next = block->next;
+        free(block);
+        block = next;
+    }
+    free(pool);
+    thread->op_pool = NULL;
 }
 
 void MPIDI_op_pool_finalize(void)
 {
-    pool_t *pool, *next;
-
-    pthread_mutex_lock(&idle_lock);
-    pool = idle;
-    idle = NULL;
-    pthread_mutex_unlock(&idle_lock);
-    for (; pool; pool = next) {
-        block_t *block = pool->blocks;
-        next = pool->next;
-        while (block) {
-            block_t *b = block;
-            block = b->next;
-            free(b);
-        }
-        free(pool);
-    }
+    MPIDI_thread_foreach(free_pool);
 }
 
 #endif

@@ -8,9 +8,8 @@
 
 /* Memory for posted operations that have no request: a pool for each thread, so that posting takes no
  * lock. Whichever thread issues an operation gives its cell back to the pool that it came from. When a
- * thread ends, its pool, with all cells that are still posted, passes to the next thread that needs
- * one; so there are about as many pools as threads have needed one at a time. The pool's owner changes
- * under a lock, which orders the old owner's use of it before the new one's. */
+ * thread ends, its pool, with all cells that are still posted, passes with its record to another one
+ * (thread.h). */
 
 #include "op.h"
 
@@ -33,11 +32,7 @@ MPIDI_op_cell_t *MPIDI_op_pool_get(void);
 /* Give a cell back. Any thread; wait-free. */
 void MPIDI_op_pool_put(MPIDI_op_cell_t * cell);
 
-/* In MPI_Init, by the one thread in MPI. */
-void MPIDI_op_pool_init(void);
-
-/* Free the pools of threads that have ended. In MPI_Finalize, by the one thread in MPI, when nothing is
- * posted. */
+/* Free all pools. In MPI_Finalize, by the one thread in MPI, when nothing is posted. */
 void MPIDI_op_pool_finalize(void);
 
 #endif /* MPIDI_OP_POOL_H_INCLUDED */

@@ -7,23 +7,34 @@
 
 #if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI
 
+#include <sys/mman.h>
+
 /* The depot of a pool is a stack of batches (R. K. Treiber, IBM RJ 5118, 1986). A batch is a chain of
  * free objects; its first object holds the number of objects and the link to the next batch. The top
  * is the handle of a first object and, above it, a count of the changes, so that a compare-and-swap
  * fails if the top was taken and put back meanwhile (ABA). Objects stay requests of their pool until
- * MPI_Finalize, so a late thread may read a stale link but never freed memory; its compare-and-swap
- * then fails.
+ * the process ends, so a late thread may read a stale link but never freed memory; its
+ * compare-and-swap then fails.
  *
- *   release: CAS of top in put     acquire: load of top, and the CAS's failure, in take */
+ * Objects lie in blocks, which MPICH finds through the table of the pool. A thread that needs new
+ * objects takes the next ones by adding to their count; if their block is not there, it maps one, and
+ * the first such thread enters its own into the table. So no thread waits for another, wherever that
+ * one is stopped; a lock, as in MPICH's allocator, or malloc, which has locks of its own, would make
+ * MPI_Isend wait.
+ *
+ *   release: CAS of top in put       acquire: load of top, and the CAS's failure, in take
+ *   release: CAS of a block          acquire: load of the block, and the CAS's failure, in block_of */
+
+#define MOST_OBJECTS (REQUEST_NUM_BLOCKS * REQUEST_NUM_INDICES)
 
 typedef struct {
     TSM_ATOMIC(uint64_t) top;   /* 0 in the low half: empty */
-    char pad[TSM_CACHELINE - sizeof(uint64_t)];
+    TSM_ATOMIC(unsigned) made;  /* objects that have been taken from the blocks */
+    char pad[TSM_CACHELINE - sizeof(uint64_t) - sizeof(unsigned)];
 } depot_t;
 
 static depot_t depots[MPIDI_THREAD_REQUEST_POOLS];
-static pthread_mutex_t pool_locks[MPIDI_THREAD_REQUEST_POOLS];
-static TSM_ATOMIC(int) is_open;
+static TSM_ATOMIC(void *) blocks[MPIDI_THREAD_REQUEST_POOLS][REQUEST_NUM_BLOCKS];
 
 static MPIR_Request *request_of(uint64_t top)
 {
@@ -64,27 +75,56 @@ static MPIR_Request *take(int pool)
     return first;
 }
 
-/* Make new objects from MPICH's pool, which may have to allocate. */
-static MPIR_Request *make(int pool, int count)
+/* The pool has at least n blocks, for whoever walks through them. */
+static void raise_size(MPIR_Object_alloc_t * mem, int n)
 {
-    MPIR_Request *first = NULL;
-    int n = 0;
+    int size = __atomic_load_n(&mem->indirect_size, __ATOMIC_RELAXED);
 
-    pthread_mutex_lock(&pool_locks[pool]);
-    for (; n < count; n++) {
-        MPIR_Handle_common *obj = MPIR_Handle_obj_alloc_unsafe(&MPIR_Request_mem[pool],
-                                                               REQUEST_NUM_BLOCKS,
-                                                               REQUEST_NUM_INDICES);
-        if (!obj)
-            break;
-        /* the handle names the pool while the object is free, so that a batch can be found by it */
-        obj->handle |= pool << REQUEST_POOL_SHIFT;
+    while (size < n && !__atomic_compare_exchange_n(&mem->indirect_size, &size, n, 0,
+                                                    __ATOMIC_RELEASE, __ATOMIC_RELAXED));
+}
+
+/* Returns block n of the pool, NULL without memory. */
+static MPIR_Request *block_of(int pool, int n)
+{
+    const size_t size = REQUEST_NUM_INDICES * sizeof(MPIR_Request);
+    void *block = tsm_load(&blocks[pool][n], TSM_ACQUIRE);
+    void *mine;
+
+    if (block)
+        return block;
+    mine = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (mine == MAP_FAILED)
+        return NULL;
+    if (!tsm_cas(&blocks[pool][n], &block, mine, TSM_ACQ_REL, TSM_ACQUIRE)) {
+        munmap(mine, size);
+        return block;
+    }
+    raise_size(&MPIR_Request_mem[pool], n + 1);
+    return mine;
+}
+
+/* A batch of new objects; NULL if the pool is exhausted. The handle names the pool while the object is
+ * free, too, so that a batch can be found by it. */
+static MPIR_Request *make(int pool)
+{
+    unsigned from = tsm_load(&depots[pool].made, TSM_RELAXED);
+    MPIR_Request *block, *first = NULL;
+
+    if (from < MOST_OBJECTS)
+        from = tsm_fetch_add(&depots[pool].made, MPIDI_REQUEST_BATCH, TSM_RELAXED);
+    if (from >= MOST_OBJECTS || !(block = block_of(pool, (int) (from / REQUEST_NUM_INDICES))))
+        return NULL;
+    for (unsigned i = from + MPIDI_REQUEST_BATCH; i-- > from;) {
+        MPIR_Handle_common *obj = (MPIR_Handle_common *) & block[i % REQUEST_NUM_INDICES];
+        obj->handle = (int) ((unsigned) HANDLE_KIND_INDIRECT << HANDLE_KIND_SHIFT |
+                             MPIR_REQUEST << HANDLE_MPI_KIND_SHIFT | pool << REQUEST_POOL_SHIFT |
+                             i / REQUEST_NUM_INDICES << REQUEST_BLOCK_SHIFT |
+                             i % REQUEST_NUM_INDICES);
         obj->next = first;
         first = (MPIR_Request *) obj;
     }
-    pthread_mutex_unlock(&pool_locks[pool]);
-    if (first)
-        first->dev.threads.batch_count = n;
+    first->dev.threads.batch_count = MPIDI_REQUEST_BATCH;
     return first;
 }
 
@@ -94,7 +134,7 @@ void *MPIDI_request_cache_refill(int pool)
     MPIR_Request *first = take(pool);
 
     if (!first)
-        first = make(pool, tsm_load(&is_open, TSM_RELAXED) ? MPIDI_REQUEST_BATCH : 1);
+        first = make(pool);
     if (first) {
         cache->head = ((MPIR_Handle_common *) first)->next;
         cache->count = first->dev.threads.batch_count - 1;
@@ -131,33 +171,26 @@ void MPIDI_request_cache_flush(MPIDI_thread_t * thread)
 
 void MPIDI_request_cache_open(void)
 {
-    static int is_made;
-
     MPL_COMPILE_TIME_ASSERT(MPIDI_THREAD_REQUEST_POOLS == MPIR_REQUEST_NUM_POOLS);
-    for (int pool = 0; !is_made && pool < MPIDI_THREAD_REQUEST_POOLS; pool++)
-        pthread_mutex_init(&pool_locks[pool], NULL);
-    is_made = 1;
+    MPL_COMPILE_TIME_ASSERT(REQUEST_NUM_INDICES % MPIDI_REQUEST_BATCH == 0);
+    MPL_COMPILE_TIME_ASSERT(sizeof(blocks[0][0]) == sizeof(void *));
+    for (int pool = 0; pool < MPIDI_THREAD_REQUEST_POOLS; pool++)
+        MPIR_Request_mem[pool].indirect = (void **) blocks[pool];
     MPIDI_thread_at_exit(MPIDI_request_cache_flush);
-    tsm_store(&is_open, 1, TSM_RELAXED);
 }
 
-/* Return all objects to MPICH's pools, which count those that are missing. */
 void MPIDI_request_cache_close(void)
 {
-    MPIR_Request *first;
-
-    tsm_store(&is_open, 0, TSM_RELAXED);
     MPIDI_thread_foreach(MPIDI_request_cache_flush);
+#ifdef MPICH_DEBUG_HANDLEALLOC
     for (int pool = 0; pool < MPIDI_THREAD_REQUEST_POOLS; pool++) {
-        while ((first = take(pool)) != NULL) {
-            MPIR_Handle_common *obj = (MPIR_Handle_common *) first;
-            while (obj) {
-                MPIR_Handle_common *next = obj->next;
-                MPIR_Handle_obj_free_unsafe(&MPIR_Request_mem[pool], obj, /* not info */ FALSE);
-                obj = next;
-            }
-        }
+        unsigned used = tsm_load(&depots[pool].made, TSM_RELAXED);
+        for (MPIR_Request * first; (first = take(pool)) != NULL;)
+            used -= (unsigned) first->dev.threads.batch_count;
+        if (used)
+            MPL_error_printf("%u requests of pool %d are still allocated\n", used, pool);
     }
+#endif
 }
 
 #endif

@@ -8,8 +8,8 @@
 
 /* Request objects without a lock. Creating and freeing a request under the lock of a VCI costs every
  * MPI_Wait a second acquisition (pmodels/mpich issue 4646), so each thread has a list of free objects
- * for each pool. Objects pass between threads in batches through a lock-free depot; new ones come
- * from MPICH's pools under the pool's lock. Included by mpir_request.h. */
+ * for each pool. Objects pass between threads in batches through a lock-free depot; new ones are made
+ * without a lock, too. Included by mpir_request.h. */
 
 #if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI
 #define MPIR_REQUEST_IS_CACHED 1
@@ -19,17 +19,16 @@
 #define MPIDI_REQUEST_BATCH 32
 
 /* Slow paths. refill: returns the first object of a new batch and makes the rest the caller's list;
- * NULL if the pool is exhausted. Takes a batch from the depot without waiting; if the depot is empty,
- * it waits for other threads that make new objects for the same pool. spill: gives back one of two
- * batches; lock-free. */
+ * NULL if the pool is exhausted. spill: gives back one of two batches. Both are lock-free: they wait
+ * for no thread. */
 void *MPIDI_request_cache_refill(int pool);
 void MPIDI_request_cache_spill(MPIDI_thread_t * self, int pool);
 
 /* Give back all objects of a thread. By the thread, or while it is in no call of MPI. */
 void MPIDI_request_cache_flush(MPIDI_thread_t * thread);
 
-/* When MPI starts: caches may be filled. When it ends: empty all of them, before the pools are torn
- * down. By one thread, while no other is in MPI. */
+/* When MPI starts, before the first request. When it ends: a debugging build counts the requests that
+ * are left. By one thread, while no other is in MPI. */
 void MPIDI_request_cache_open(void);
 void MPIDI_request_cache_close(void);
 

@@ -9,30 +9,57 @@
 
 #include "threads/combiner.h"
 #include "threads/post_queue.h"
+#include "tsm/tsm_wait.h"
 
 __thread MPIDI_thread_local_t MPIDI_thread_local __attribute__((tls_model("initial-exec")));
 
-static pthread_mutex_t threads_lock = PTHREAD_MUTEX_INITIALIZER;
-static MPIDI_thread_t *threads; /* under threads_lock */
-static void (*at_exit[MPIDI_THREAD_EXITS]) (MPIDI_thread_t * thread);    /* under threads_lock */
+/* Records pass from threads that have ended to new ones, so the list of all records only grows, and a
+ * thread's first call, which may be an MPI_Isend, waits for no other thread. HELD: its thread is
+ * ending, or MPI_Finalize looks at it.
+ *
+ *   release: CAS of threads in add              acquire: load of threads in take, foreach
+ *   release: UNUSED in thread_exit, foreach     acquire: CAS to USED in take, to HELD in foreach
+ *   release: USED after fn in foreach           acquire: CAS to HELD in thread_exit */
+enum { UNUSED, USED, HELD };
+
+static TSM_ATOMIC(MPIDI_thread_t *) threads;
+static void (*at_exit) (MPIDI_thread_t * thread);       /* written in MPI_Init */
 static pthread_key_t exit_key;
 static pthread_once_t exit_key_once = PTHREAD_ONCE_INIT;
 
-/* Calls at_exit under the lock, because MPI_Finalize may use the thread's record at the same time. */
+static int change(MPIDI_thread_t * thread, int from, int to)
+{
+    return tsm_cas(&thread->state, &from, to, TSM_ACQ_REL, TSM_RELAXED);
+}
+
+static int hold(MPIDI_thread_t * thread, int *was)
+{
+    *was = tsm_load(&thread->state, TSM_RELAXED);
+    return *was != HELD && change(thread, *was, HELD);
+}
+
+/* Make all of it as new but for what passes to the next thread. */
+static void clear(MPIDI_thread_t * thread)
+{
+    memset(&thread->tests, 0, sizeof(*thread) - offsetof(MPIDI_thread_t, tests));
+    tsm_usc_waiter_init(&thread->waiter);
+    for (int i = 0; i < MPIDI_THREAD_LINKS; i++)
+        tsm_usc_link_init(&thread->links[i]);
+}
+
 static void thread_exit(void *arg)
 {
     MPIDI_thread_t *self = arg;
 
     tsm_usc_settle(&self->waiter);      /* a thread that is about to wake it still has its address */
-    pthread_mutex_lock(&threads_lock);
-    for (int i = 0; i < MPIDI_THREAD_EXITS && at_exit[i]; i++)
-        at_exit[i] (self);
+    tsm_wait_until(change(self, USED, HELD), TSM_WAIT_POLL);
+    if (at_exit)
+        at_exit(self);
     MPIDI_post_queue_thread_exit(self);
     MPIDI_combiner_thread_exit(self);
-    DL_DELETE(threads, self);
-    pthread_mutex_unlock(&threads_lock);
+    clear(self);
     MPIDI_thread_local.self = NULL;
-    free(self);
+    tsm_store(&self->state, UNUSED, TSM_RELEASE);
 }
 
 static void make_exit_key(void)
@@ -41,47 +68,61 @@ static void make_exit_key(void)
     MPIR_Assert(err == 0);
 }
 
-/* MPL's tracing allocator is not used because a thread may exit after MPI_Finalize. */
+/* Returns the record of a thread that has ended, or NULL. */
+static MPIDI_thread_t *take(void)
+{
+    MPIDI_thread_t *thread = tsm_load(&threads, TSM_ACQUIRE);
+
+    while (thread && (tsm_load(&thread->state, TSM_RELAXED) != UNUSED ||
+                      !change(thread, UNUSED, USED)))
+        thread = thread->next;
+    return thread;
+}
+
+/* MPL's tracing allocator is not used because it has a lock. Returns NULL without memory. */
+static MPIDI_thread_t *add(void)
+{
+    MPIDI_thread_t *thread = calloc(1, sizeof(*thread));
+
+    if (!thread)
+        return NULL;
+    clear(thread);
+    tsm_store(&thread->state, USED, TSM_RELAXED);
+    thread->next = tsm_load(&threads, TSM_RELAXED);
+    while (!tsm_cas(&threads, &thread->next, thread, TSM_RELEASE, TSM_RELAXED));
+    return thread;
+}
+
 MPIDI_thread_t *MPIDI_thread_create(void)
 {
-    MPIDI_thread_t *self = calloc(1, sizeof(*self));
+    MPIDI_thread_t *self = take();
 
     pthread_once(&exit_key_once, make_exit_key);
+    if (!self)
+        self = add();
     if (!self || pthread_setspecific(exit_key, self)) {
         fprintf(stderr, "MPI: no memory for the state of a thread (%zu bytes)\n", sizeof(*self));
         abort();
     }
-    tsm_usc_waiter_init(&self->waiter);
-    for (int i = 0; i < MPIDI_THREAD_LINKS; i++)
-        tsm_usc_link_init(&self->links[i]);
-    pthread_mutex_lock(&threads_lock);
-    DL_APPEND(threads, self);
-    pthread_mutex_unlock(&threads_lock);
     MPIDI_thread_local.self = self;
     return self;
 }
 
 void MPIDI_thread_at_exit(void (*fn) (MPIDI_thread_t * thread))
 {
-    int i = 0;
-
-    pthread_mutex_lock(&threads_lock);
-    while (i < MPIDI_THREAD_EXITS && at_exit[i] && at_exit[i] != fn)
-        i++;
-    MPIR_Assert(i < MPIDI_THREAD_EXITS);
-    at_exit[i] = fn;
-    pthread_mutex_unlock(&threads_lock);
+    at_exit = fn;
 }
 
 void MPIDI_thread_foreach(void (*fn) (MPIDI_thread_t * thread))
 {
-    MPIDI_thread_t *thread;
+    MPIDI_thread_t *thread = tsm_load(&threads, TSM_ACQUIRE);
 
-    pthread_mutex_lock(&threads_lock);
-    DL_FOREACH(threads, thread) {
+    for (; thread; thread = thread->next) {
+        int was;
+        tsm_wait_until(hold(thread, &was), TSM_WAIT_POLL);
         fn(thread);
+        tsm_store(&thread->state, was, TSM_RELEASE);
     }
-    pthread_mutex_unlock(&threads_lock);
 }
 
 #endif

@@ -7,8 +7,9 @@
 #define MPIDI_THREAD_H_INCLUDED
 
 /* What the library keeps for each thread that calls it. The record is made when the thread first needs
- * it and freed when the thread exits. A few words that every critical section needs are thread-local
- * variables, which saves a pointer. Only the thread itself writes either, except where noted. */
+ * it and passes to another thread when it exits. A few words that every critical section needs are
+ * thread-local variables, which saves a pointer. Only the thread itself writes either, except where
+ * noted. */
 
 #include "tsm/tsm_atomic.h"
 #include "tsm/tsm_usc.h"
@@ -38,7 +39,10 @@ typedef struct MPIDI_thread_member {
 } MPIDI_thread_member_t;
 
 typedef struct MPIDI_thread {
-    struct MPIDI_thread *next, *prev;   /* all threads, under the lock in thread.c */
+    struct MPIDI_thread *next;  /* all records; see thread.c */
+    TSM_ATOMIC(int) state;
+    struct MPIDI_op_pool *op_pool;      /* passed on with the record; see op_pool.h */
+    /* from here on as new for each thread */
     unsigned tests;             /* nonblocking calls without result */
     int early;                  /* messages it took in before their receives, since its last yield */
     tsm_usc_waiter_t waiter;    /* other threads write it and the links; see tsm_usc.h */
@@ -46,7 +50,6 @@ typedef struct MPIDI_thread {
     MPIDI_thread_watch_t watch[MPIDI_CH4_MAX_VCIS];
     struct tsm_wfq_handle *post_handle[MPIDI_CH4_MAX_VCIS];     /* see post_queue.h */
     MPIDI_thread_member_t member[MPIDI_CH4_MAX_VCIS];
-    struct MPIDI_op_pool *op_pool;      /* see op_pool.h */
     MPIDI_request_cache_t cache[MPIDI_THREAD_REQUEST_POOLS];
 } MPIDI_thread_t;
 
@@ -72,6 +75,7 @@ typedef struct MPIDI_thread_local {
  * libraries that are loaded at run time. */
 extern __thread MPIDI_thread_local_t MPIDI_thread_local __attribute__((tls_model("initial-exec")));
 
+/* See MPIDI_thread_self. Waits for no thread, but allocates. */
 MPIDI_thread_t *MPIDI_thread_create(void);
 
 /* 1 if the calling thread holds a VCI. */
@@ -87,14 +91,11 @@ static inline MPIDI_thread_t *MPIDI_thread_self(void)
     return self ? self : MPIDI_thread_create();
 }
 
-/* The most functions that MPIDI_thread_at_exit takes. */
-#define MPIDI_THREAD_EXITS 2
-
-/* Call fn for each thread that exits from now on, with the lock of the list held; once, however often
- * it is given. By one thread, in MPI_Init. */
+/* Call fn, in the thread itself, for each thread that exits from now on. By one thread, in MPI_Init. */
 void MPIDI_thread_at_exit(void (*fn) (MPIDI_thread_t * thread));
 
-/* Call fn for every thread's record, under the lock that guards the list. Blocking. */
+/* Call fn for all records, those without a thread, too. Waits for threads that are ending, as they wait
+ * for fn. By one thread, while no other is in MPI. */
 void MPIDI_thread_foreach(void (*fn) (MPIDI_thread_t * thread));
 
 #endif /* MPIDI_THREAD_H_INCLUDED */

@@ -56,21 +56,53 @@ static void traced(long rc)
         atomic_store(&control->failed, errno);
 }
 
-static void wait_stopped(int tid)
+/* The signal of a stopped thread to hand on to it; none for a trap, which is the tracer's own, be it
+ * late: a step over pushf leaves the flag that traps in the copy, for a popf to restore. */
+static long signal_of(int status)
 {
-    int status;
+    return status >> 16 || WSTOPSIG(status) == SIGTRAP ? 0 : WSTOPSIG(status);
+}
+
+/* Let the thread go on until it stops for the interrupt. */
+static void interrupt(int tid)
+{
+    int status = 0;
+
+    traced(ptrace(PTRACE_INTERRUPT, tid, NULL, NULL));
     traced(waitpid(tid, &status, __WALL));
+    while (status >> 16 != PTRACE_EVENT_STOP && !atomic_load(&control->failed)) {
+        traced(ptrace(PTRACE_CONT, tid, NULL, signal_of(status)));
+        traced(waitpid(tid, &status, __WALL));
+    }
 }
 
 static void stop_one(void)
 {
     int tid = control->tid[control->victim];
+    int status = 0;
 
-    traced(ptrace(PTRACE_INTERRUPT, tid, NULL, NULL));
-    wait_stopped(tid);
+    interrupt(tid);
     for (long i = 0; i < control->steps && !atomic_load(&control->failed); i++) {
-        traced(ptrace(PTRACE_SINGLESTEP, tid, NULL, NULL));
-        wait_stopped(tid);
+        traced(ptrace(PTRACE_SINGLESTEP, tid, NULL, signal_of(status)));
+        traced(waitpid(tid, &status, __WALL));
+    }
+}
+
+/* Threads that stopped although nobody asked them to. */
+static void resume_strays(void)
+{
+    int status;
+    pid_t tid;
+
+    while ((tid = waitpid(-1, &status, __WALL | WNOHANG)) > 0)
+        traced(ptrace(PTRACE_CONT, tid, NULL, signal_of(status)));
+}
+
+static void let_go(void)
+{
+    for (int i = 0; i < control->victims; i++) {
+        interrupt(control->tid[i]);
+        traced(ptrace(PTRACE_DETACH, control->tid[i], NULL, NULL));
     }
 }
 
@@ -90,7 +122,11 @@ static void tracer(void)
                 atomic_store(&control->state, RUNS);
                 break;
             case QUIT:
+                let_go();
                 _exit(0);
+            case RUNS:
+                resume_strays();
+                /* fall through */
             default:
                 sched_yield();
         }

@@ -36,7 +36,6 @@ static void describe_vci(int vci, MPIDI_watchdog_vci_t * out)
 int MPIDI_progress_start(void)
 {
     MPIR_Assert(MPIDI_VCI_LOCK_SELF() == pthread_self());
-    MPIDI_op_pool_init();
     return MPIDI_watchdog_start(MPIR_Process.rank, MPIDI_global.n_vcis, describe_vci);
 }
 
