@@ -18,6 +18,25 @@ void MPIDI_complete_wake_later(tsm_usc_waiter_t * waiter)
         MPIDI_complete_wake();
 }
 
+void MPIDI_complete_counted(MPIR_Request * req, MPIR_cc_t * counter)
+{
+    MPIDI_counter_wait_t **link = &MPIDI_VCI(MPIR_REQUEST_POOL(req)).threads.counter_waits;
+    int left;
+
+    MPIR_cc_decr(counter, &left);
+    if (left || req->kind != MPIR_REQUEST_KIND__RMA)
+        return;
+    while (*link) {
+        MPIDI_counter_wait_t *wait = *link;
+        if (wait->counter == counter) {
+            *link = wait->next;
+            MPIDI_complete(wait->req);
+        } else {
+            link = &wait->next;
+        }
+    }
+}
+
 void MPIDI_complete_wake(void)
 {
     for (int i = 0; i < MPIDI_thread_local.to_wake; i++)

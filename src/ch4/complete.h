@@ -32,6 +32,11 @@ void MPIDI_complete_wake_later(tsm_usc_waiter_t * waiter);
 /* Wake all threads whose requests the calling thread has completed. Lock-free. */
 void MPIDI_complete_wake(void);
 
+/* req, which is complete, is one operation less in counter. If it was the last one and one-sided, the
+ * requests in counter_waits that wait for that are complete, too. A one-sided operation ends, as an
+ * active message, with the VCI of its window held. */
+void MPIDI_complete_counted(MPIR_Request * req, MPIR_cc_t * counter);
+
 /* Notify the waiters of req, whose counter has reached zero. The caller still has a reference. */
 MPL_STATIC_INLINE_PREFIX void MPIDI_complete_notify(MPIR_Request * req)
 {
@@ -43,6 +48,7 @@ MPL_STATIC_INLINE_PREFIX void MPIDI_complete_notify(MPIR_Request * req)
 }
 
 #else
+#define MPIDI_complete_counted(req_, counter_) MPIR_cc_dec(counter_)
 #define MPIDI_complete_notify(req_) do { } while (0)
 #endif
 
@@ -64,7 +70,7 @@ MPL_STATIC_INLINE_PREFIX void MPIDI_complete(MPIR_Request * req)
     MPIR_cc_decr(req->cc_ptr, &incomplete);
     if (!incomplete) {
         if (unlikely(notification))
-            MPIR_cc_dec(notification);
+            MPIDI_complete_counted(req, notification);
         MPIDI_complete_notify(req);
         MPIR_Request_free_unsafe(req);
     }

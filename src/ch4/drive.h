@@ -17,22 +17,19 @@
 #define MPIDI_DRIVE_EARLY(vci_) MPIDI_VCI((vci_)->index).unexp_table.seq
 
 #ifndef MPIDI_CH4_DIRECT_NETMOD
-/* Take up to MPIR_CVAR_CH4_SHM_BATCH messages from shared memory, while each of them completes
- * something or arrives before its receive. MPICH's shared memory takes one per call, so without this
- * each message would cost a lock pair and a check of all awaited requests. *productive: 1 if one
+/* Take in up to MPIR_CVAR_CH4_SHM_BATCH cells from shared memory. MPICH takes one per call, so without
+ * this each message would cost a lock pair and a check of all awaited requests. *productive: 1 if one
  * arrived. */
 MPL_STATIC_INLINE_PREFIX int MPIDI_drive_shm(MPIDI_vci_t * vci, int *productive)
 {
     int mpi_errno, n = 0;
-    unsigned completed;
-    uint64_t early;
+    unsigned arrived;
 
     do {
-        completed = MPIDI_thread_local.completed;
-        early = MPIDI_DRIVE_EARLY(vci);
+        arrived = MPIDI_thread_local.arrived;
         mpi_errno = MPIDI_SHM_progress(vci->index, 0);
-    } while ((completed != MPIDI_thread_local.completed || early != MPIDI_DRIVE_EARLY(vci)) &&
-             ++n < MPIR_CVAR_CH4_SHM_BATCH && mpi_errno == MPI_SUCCESS);
+    } while (arrived != MPIDI_thread_local.arrived && ++n < MPIR_CVAR_CH4_SHM_BATCH &&
+             mpi_errno == MPI_SUCCESS);
     *productive = n > 0;
     return mpi_errno;
 }

@@ -67,6 +67,7 @@ typedef struct MPIDI_thread_local {
     int draining;               /* it is issuing posted operations; see posted.h */
     int is_server;              /* it is a thread of the library that drives VCIs; see served.h */
     unsigned completed;         /* requests that it has completed; wraps around */
+    unsigned arrived;           /* cells of shared memory that it has taken in; wraps around */
     unsigned turns;             /* in vain, of its wait for one-sided operations; section.h */
     tsm_usc_waiter_t *wake[MPIDI_THREAD_WAKES];
 } MPIDI_thread_local_t;
@@ -82,6 +83,12 @@ MPIDI_thread_t *MPIDI_thread_create(void);
 static inline int MPIDI_thread_holds_vci(void)
 {
     return MPIDI_thread_local.held >= MPIDI_THREAD_VCI;
+}
+
+/* A number that changes when the calling thread completes a request or takes in a message. */
+static inline unsigned MPIDI_thread_done(void)
+{
+    return MPIDI_thread_local.completed + MPIDI_thread_local.arrived;
 }
 
 /* Returns the calling thread's record. Without memory it prints a message and ends the program. */

@@ -13,6 +13,13 @@
 #include "tsm/combine/tsm_dsm_lock.h"
 #include "tsm/tsm_usc.h"
 
+/* A thread that waits until a counter of operations is 0; on its stack. */
+typedef struct MPIDI_counter_wait {
+    struct MPIDI_counter_wait *next;
+    MPIR_cc_t *counter;
+    struct MPIR_Request *req;   /* completes then */
+} MPIDI_counter_wait_t;
+
 typedef struct MPIDI_vci {
     /* line 1: written by threads that post or ask, read by the holder */
     MPIDI_post_queue_t posted;  /* posted.h: any thread pushes, the holder pops */
@@ -31,6 +38,7 @@ typedef struct MPIDI_vci {
     tsm_usc_t usc TSM_ALIGNED;
     /* line 4: seldom written */
     TSM_ATOMIC(int) flushing TSM_ALIGNED;       /* flushes that hold operations back; any thread */
+    MPIDI_counter_wait_t *counter_waits;        /* for one-sided operations; see complete.h */
     struct MPIDI_combiner *combiner;    /* with the model hybcomb, else NULL; see issue/hybcomb.h */
     /* the lock of the VCI with the model csync, in place of the mutex's own; see issue/csync.h */
     tsm_dsm_lock_t csync TSM_ALIGNED;

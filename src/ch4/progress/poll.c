@@ -154,22 +154,18 @@ static int drive_elsewhere(void)
 int MPIDI_progress_turn_locked(int vci)
 {
     MPIDU_Thread_mutex_t *m = &MPIDI_VCI(vci).lock;
-    unsigned completed = MPIDI_thread_local.completed;
+    unsigned done = MPIDI_thread_done();
     int mpi_errno, depth;
 
-    mpi_errno = MPIDI_NM_progress(vci, 0);
+    mpi_errno = MPIDI_drive(&MPIDI_VCI(vci).threads, MPIDI_PROGRESS_ALL);
     MPIR_ERR_CHECK(mpi_errno);
-#ifndef MPIDI_CH4_DIRECT_NETMOD
-    mpi_errno = MPIDI_SHM_progress(vci, 0);
-    MPIR_ERR_CHECK(mpi_errno);
-#endif
     if (!MPIR_ThreadInfo.isThreaded)
         return drive_elsewhere();
     depth = MPIDI_section_suspend(m);
     mpi_errno = drive_elsewhere();
-    if (completed != MPIDI_thread_local.completed)
+    if (done != MPIDI_thread_done())
         MPIDI_thread_local.turns = 0;
-    if (tsm_load_crowded())
+    else if (tsm_load_crowded())
         MPIDI_section_yield_or_nap(MPIDI_thread_local.turns++);
     else
         MPIDI_section_pause();
@@ -181,7 +177,52 @@ int MPIDI_progress_turn_locked(int vci)
     goto fn_exit;
 }
 
+static void forget(MPIDI_vci_t * vci, const MPIDI_counter_wait_t * wait)
+{
+    MPIDI_counter_wait_t **link = &vci->counter_waits;
+
+    while (*link && *link != wait)
+        link = &(*link)->next;
+    if (*link)
+        *link = wait->next;
+}
+
+/* With the VCI held: wait for req, without it. */
+static int wait_for(MPIDU_Thread_mutex_t * m, MPIR_Request * req)
+{
+    int depth = MPIDI_section_suspend(m);
+    int mpi_errno = MPID_Wait(req, MPI_STATUS_IGNORE);
+
+    MPIDI_section_resume(m, depth, 1);
+    return mpi_errno;
+}
+
+/* The request is what the thread sleeps on; whoever decrements the counter to 0 completes it. */
+int MPIDI_progress_await_counter(int vci, MPIR_cc_t * counter)
+{
+    MPIDI_vci_t *v = &MPIDI_VCI(vci).threads;
+    MPIDI_counter_wait_t wait = {.next = v->counter_waits,.counter = counter };
+    int mpi_errno;
+
+    if (!MPIR_ThreadInfo.isThreaded || !counter || MPIR_cc_get(*counter) == 0 ||
+        !(wait.req = MPIR_Request_create_from_pool(MPIR_REQUEST_KIND__RMA, vci, 2)))
+        return MPIDI_progress_turn_locked(vci);
+    v->counter_waits = &wait;
+    mpi_errno = wait_for(&MPIDI_VCI(vci).lock, wait.req);
+    if (!MPIR_Request_is_complete(wait.req)) {  /* an error */
+        forget(v, &wait);
+        MPIDI_complete(wait.req);
+    }
+    MPIR_Request_free(wait.req);
+    return mpi_errno;
+}
+
 #else
+
+int MPIDI_progress_await_counter(int vci, MPIR_cc_t * counter)
+{
+    return MPIDI_progress_turn_locked(vci);
+}
 
 int MPIDI_progress_make_room(int vci)
 {

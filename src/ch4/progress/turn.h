@@ -17,6 +17,17 @@
  * lock guards may have changed on return. */
 int MPIDI_progress_turn_locked(int vci);
 
+/* The same until a counter of one-sided operations of that VCI is 0 (MPIDI_am_flush_t.awaited): waits
+ * for that as MPI_Wait does, with the VCI released, or takes one turn if counter is NULL or 0. */
+int MPIDI_progress_await_counter(int vci, MPIR_cc_t * counter);
+
+/* A flush of active messages, with the VCI held: progress while cond, a look that sets flush_.awaited. */
+#define MPIDI_AM_FLUSH_WHILE(cond_, vci_, flush_) \
+    while (cond_) { \
+        mpi_errno = MPIDI_progress_await_counter(vci_, (flush_).awaited); \
+        MPIR_ERR_CHECK(mpi_errno); \
+    }
+
 /* Make room in the netmod for an operation that is under way (libfabric's EAGAIN). The VCI is held. A
  * thread that issues posted operations keeps all its locks, waits for none and runs no progress hook;
  * any other lets threads in. Both wake the threads whose requests they completed. */

@@ -268,12 +268,12 @@ static int poll_turn(MPID_Progress_state * state)
 
 int MPIDI_wait_turn(MPID_Progress_state * state)
 {
-    unsigned completed = MPIDI_thread_local.completed;
+    unsigned done = MPIDI_thread_done();
     int mpi_errno = poll_turn(state);
 
     MPIR_ERR_CHECK(mpi_errno);
     if (MPIR_ThreadInfo.isThreaded) {
-        if (completed == MPIDI_thread_local.completed)
+        if (done == MPIDI_thread_done())
             mpi_errno = back_off(state);
         else
             state->wait.turns = 0;

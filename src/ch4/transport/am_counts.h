@@ -28,7 +28,11 @@
  * Why it ends. While g is the present generation nothing joins g-1, and once g+1 has started
  * nothing joins g. A flush waits for one of them to become empty and then for the other, however
  * much is begun meanwhile. Any flush may start the next generation, so a preempted one keeps no other
- * waiting, and one that looks late sees a later generation. */
+ * waiting, and one that looks late sees a later generation.
+ *
+ * A look in vain names the counter to wait for: that of g-1, or of g once g-1 is empty. A counter that
+ * has become 0 may count again before the flush looks; then g has ended, or g-1 has and the next look
+ * starts g+1. */
 
 #include <stdint.h>
 
@@ -43,6 +47,7 @@ typedef struct {
     int ended;                  /* the target is flushed */
     int rank;                   /* flush of a window: all targets below are flushed */
     uint64_t generation;        /* at the first look at the target */
+    MPIR_cc_t *awaited;         /* after a look in vain: the next look is when this is 0 */
 } MPIDI_am_flush_t;
 
 MPL_STATIC_INLINE_PREFIX void MPIDI_am_counts_init(MPIDI_am_counts_t * counts)
@@ -68,7 +73,7 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_am_counts_any(MPIDI_am_counts_t * counts)
 MPL_STATIC_INLINE_PREFIX int MPIDI_am_counts_flushed(MPIDI_am_counts_t * counts,
                                                      MPIDI_am_flush_t * flush)
 {
-    int own_empty, other_empty;
+    MPIR_cc_t *own, *other;
 
     if (!flush->begun) {
         flush->begun = 1;
@@ -76,13 +81,19 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_am_counts_flushed(MPIDI_am_counts_t * counts,
     }
     if (counts->generation - flush->generation > 1)
         return 1;
-    own_empty = MPIR_cc_get(counts->under_way[flush->generation & 1]) == 0;
+    own = &counts->under_way[flush->generation & 1];
+    other = &counts->under_way[~flush->generation & 1];
+    flush->awaited = own;
     if (counts->generation != flush->generation)
-        return own_empty;
-    other_empty = MPIR_cc_get(counts->under_way[~flush->generation & 1]) == 0;
-    if (other_empty && !own_empty)
-        counts->generation++;
-    return other_empty && own_empty;
+        return MPIR_cc_get(*own) == 0;
+    if (MPIR_cc_get(*other) != 0) {
+        flush->awaited = other;
+        return 0;
+    }
+    if (MPIR_cc_get(*own) == 0)
+        return 1;
+    counts->generation++;
+    return 0;
 }
 
 #endif /* AM_COUNTS_H_INCLUDED */

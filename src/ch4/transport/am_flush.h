@@ -38,6 +38,7 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_am_flushed_target(MPIDIG_win_target_t * targe
                                                      MPIDI_am_completion_t completion,
                                                      MPIDI_am_flush_t * flush)
 {
+    flush->awaited = NULL;
     if (flush->ended || !target)
         return 1;
     flush->ended = (completion == MPIDI_AM_REMOTE && !MPIDI_am_remote_any(target)) ||

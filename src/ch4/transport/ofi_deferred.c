@@ -6,6 +6,7 @@
 #include "mpidimpl.h"
 #include "ofi_events.h"
 #include "ofi_deferred.h"
+#include "ofi_deferred_recv.h"
 
 /* The deferred sends of an endpoint are a circle of addresses; each is represented by its first
  * request, which points to the last one to that address. last_peer is the address that had the last
@@ -90,6 +91,9 @@ int MPIDI_OFI_native_error(MPIDI_OFI_native_kind_t kind, ssize_t ret)
     MPIDI_OFI_ERR(kind == MPIDI_OFI_NATIVE_SEND, mpi_errno, MPI_ERR_OTHER, "**ofid_tsenddata",
                   "**ofid_tsenddata %s %d %s %s", __SHORT_FILE__, __LINE__, __func__,
                   fi_strerror(-ret));
+    MPIDI_OFI_ERR(kind == MPIDI_OFI_NATIVE_RECV, mpi_errno, MPI_ERR_OTHER, "**ofid_trecv",
+                  "**ofid_trecv %s %d %s %s", __SHORT_FILE__, __LINE__, __func__,
+                  fi_strerror(-ret));
     MPIDI_OFI_ERR(1, mpi_errno, MPI_ERR_OTHER, "**ofid_tsendv", "**ofid_tsendv %s %d %s %s",
                   __SHORT_FILE__, __LINE__, __func__, fi_strerror(-ret));
   fn_fail:
@@ -141,11 +145,12 @@ static int issue_peer(MPIDI_OFI_deferred_t * d, int vni, int ctx_idx, int *left)
     return mpi_errno;
 }
 
-/* Give each address a turn. In MPIDI_NM_progress, when MPIDI_OFI_HAS_DEFERRED. */
+/* Issue receives, then give each address a turn. In MPIDI_NM_progress, when MPIDI_OFI_HAS_DEFERRED. */
 int MPIDI_OFI_deferred_progress(int vni, int ctx_idx)
 {
     MPIDI_OFI_deferred_t *d = &MPIDI_OFI_global.ctx[ctx_idx].deferred;
-    int mpi_errno = MPI_SUCCESS, left = MPIDI_OFI_DEFERRED_TURN;
+    int mpi_errno = MPIDI_OFI_deferred_recv_progress(vni, ctx_idx);
+    int left = MPIDI_OFI_DEFERRED_TURN;
 
     for (int peers = d->n_peers; peers > 0 && left > 0 && mpi_errno == MPI_SUCCESS; peers--)
         mpi_errno = issue_peer(d, vni, ctx_idx, &left);
@@ -176,7 +181,7 @@ int MPIDI_OFI_deferred_finish(void)
 
     for (int vni = 0; vni < MPIDI_OFI_global.num_vnis; vni++) {
         for (int nic = 0; nic < MPIDI_OFI_global.num_nics; nic++) {
-            while (MPIDI_OFI_HAS_DEFERRED(MPIDI_OFI_get_ctx_index(NULL, vni, nic)))
+            while (MPIDI_OFI_HAS_DEFERRED_SENDS(MPIDI_OFI_get_ctx_index(NULL, vni, nic)))
                 MPIDI_OFI_PROGRESS(vni);
         }
     }

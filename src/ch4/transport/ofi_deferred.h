@@ -13,7 +13,7 @@
  *
  *   MPIDI_OFI_native_send        issues or defers a send that has a request
  *   MPIDI_OFI_native_inject      issues a short send that has none, or refuses it
- *   MPIDI_OFI_deferred_progress  issues what there is room for
+ *   MPIDI_OFI_deferred_progress  issues what there is room for, receives, too
  *
  * All with the VCI locked. Nothing is allocated: arguments and links are in the request, which has
  * no other use for them before it is issued. A short send gets a request only when it is refused.
@@ -28,7 +28,12 @@
 /* Sends that one poll issues at most, so that polls stay short. */
 #define MPIDI_OFI_DEFERRED_TURN 256
 
-#define MPIDI_OFI_HAS_DEFERRED(ctx_idx_) (MPIDI_OFI_global.ctx[ctx_idx_].deferred.last_peer != NULL)
+#define MPIDI_OFI_HAS_DEFERRED_SENDS(ctx_idx_) \
+    (MPIDI_OFI_global.ctx[ctx_idx_].deferred.last_peer != NULL)
+#define MPIDI_OFI_HAS_DEFERRED_RECVS(ctx_idx_) \
+    (MPIDI_OFI_global.ctx[ctx_idx_].deferred.first_recv != NULL)
+#define MPIDI_OFI_HAS_DEFERRED(ctx_idx_) \
+    (MPIDI_OFI_HAS_DEFERRED_SENDS(ctx_idx_) || MPIDI_OFI_HAS_DEFERRED_RECVS(ctx_idx_))
 
 int MPIDI_OFI_is_deferred_peer(int ctx_idx, fi_addr_t addr);
 void MPIDI_OFI_defer_send(MPIR_Request * sreq, int ctx_idx);
@@ -41,7 +46,7 @@ int MPIDI_OFI_deferred_finish(void);
 /* Whether a send to this address must queue behind deferred ones. */
 MPL_STATIC_INLINE_PREFIX int MPIDI_OFI_must_defer(int ctx_idx, fi_addr_t addr)
 {
-    return unlikely(MPIDI_OFI_HAS_DEFERRED(ctx_idx)) && MPIDI_OFI_is_deferred_peer(ctx_idx, addr);
+    return unlikely(MPIDI_OFI_HAS_DEFERRED_SENDS(ctx_idx)) && MPIDI_OFI_is_deferred_peer(ctx_idx, addr);
 }
 
 MPL_STATIC_INLINE_PREFIX ssize_t MPIDI_OFI_call_native(MPIDI_OFI_native_kind_t kind,

@@ -6,7 +6,7 @@
 #ifndef OFI_DEFERRED_PRE_H_INCLUDED
 #define OFI_DEFERRED_PRE_H_INCLUDED
 
-/* Types of ofi_deferred.h and ofi_flush.h, for ofi_pre.h. */
+/* Types of ofi_deferred.h, ofi_deferred_recv.h and ofi_flush.h, for ofi_pre.h. */
 
 struct MPIR_Request;
 struct MPIR_Win;
@@ -15,7 +15,8 @@ struct fid_cntr;
 typedef enum {
     MPIDI_OFI_NATIVE_INJECT,
     MPIDI_OFI_NATIVE_SEND,
-    MPIDI_OFI_NATIVE_IOV
+    MPIDI_OFI_NATIVE_IOV,
+    MPIDI_OFI_NATIVE_RECV
 } MPIDI_OFI_native_kind_t;
 
 /* A native send that waits for room, in the request that it completes: what the call of libfabric
@@ -33,11 +34,25 @@ typedef struct {
     MPIDI_OFI_native_kind_t kind;
 } MPIDI_OFI_deferred_send_t;
 
-/* The deferred sends of one endpoint: a circle of addresses with a FIFO for each. */
+/* The same for a receive. */
+typedef struct {
+    struct iovec iov;           /* the request's util.iov, which others use */
+    struct MPIR_Request *next;
+    void *buf;                  /* memory, or, with flags, array of struct iovec */
+    size_t len;                 /* bytes, or length of the array */
+    uint64_t match_bits;
+    uint64_t mask_bits;
+    fi_addr_t addr;
+    uint64_t flags;
+} MPIDI_OFI_deferred_recv_t;
+
+/* What waits at one endpoint: sends, a circle of addresses with a FIFO for each; receives, a FIFO. */
 typedef struct {
     struct MPIR_Request *last_peer;     /* first send to the address that had its turn
                                          * last, or NULL */
     int n_peers;
+    struct MPIR_Request *first_recv;
+    struct MPIR_Request *last_recv;
 } MPIDI_OFI_deferred_t;
 
 /* A thread that waits for the completion of one-sided operations, on its stack. */

@@ -1,0 +1,106 @@
+/*
+ * Copyright (C) by the MPICH-TSM developers
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "mpidimpl.h"
+#include "ofi_events.h"
+#include "ofi_deferred_recv.h"
+
+#define DEFERRED(req_, field_) MPIDI_OFI_REQUEST(req_, util.deferred_recv.field_)
+
+static MPIDI_OFI_deferred_t *deferred_of(int ctx_idx)
+{
+    return &MPIDI_OFI_global.ctx[ctx_idx].deferred;
+}
+
+/* Queue a receive, with its arguments set. */
+void MPIDI_OFI_defer_recv(MPIR_Request * rreq, int ctx_idx)
+{
+    MPIDI_OFI_deferred_t *d = deferred_of(ctx_idx);
+    int is_first = !d->first_recv || (DEFERRED(rreq, flags) & FI_CLAIM);
+
+    DEFERRED(rreq, next) = is_first ? d->first_recv : NULL;
+    if (!d->first_recv)
+        d->last_recv = rreq;
+    if (is_first) {
+        d->first_recv = rreq;
+    } else {
+        DEFERRED(d->last_recv, next) = rreq;
+        d->last_recv = rreq;
+    }
+}
+
+/* Take rreq out of the queue; before: the one in front of it, NULL for the first. */
+static void take_out(MPIDI_OFI_deferred_t * d, MPIR_Request * rreq, MPIR_Request * before)
+{
+    if (before)
+        DEFERRED(before, next) = DEFERRED(rreq, next);
+    else
+        d->first_recv = DEFERRED(rreq, next);
+    if (d->last_recv == rreq)
+        d->last_recv = before;
+}
+
+/* Complete a deferred receive that libfabric has refused for good. */
+static int fail_recv(int vni, MPIR_Request * rreq, ssize_t ret)
+{
+    struct fi_cq_tagged_entry nothing = {
+        .op_context = &MPIDI_OFI_REQUEST(rreq, context),
+        .tag = DEFERRED(rreq, match_bits),
+    };
+
+    rreq->status.MPI_ERROR = MPIDI_OFI_native_error(MPIDI_OFI_NATIVE_RECV, ret);
+    return MPIDI_OFI_dispatch_function(vni, &nothing, rreq);
+}
+
+int MPIDI_OFI_deferred_recv_progress(int vni, int ctx_idx)
+{
+    MPIDI_OFI_deferred_t *d = deferred_of(ctx_idx);
+    int mpi_errno = MPI_SUCCESS;
+
+    for (int left = MPIDI_OFI_DEFERRED_TURN; left > 0 && d->first_recv && !mpi_errno; left--) {
+        MPIR_Request *rreq = d->first_recv;
+        ssize_t ret = MPIDI_OFI_call_recv(rreq, ctx_idx, DEFERRED(rreq, buf), DEFERRED(rreq, len),
+                                          DEFERRED(rreq, addr), DEFERRED(rreq, match_bits),
+                                          DEFERRED(rreq, mask_bits), DEFERRED(rreq, flags));
+        if (ret == -FI_EAGAIN)
+            break;
+        take_out(d, rreq, NULL);
+        if (ret != 0)
+            mpi_errno = fail_recv(vni, rreq, ret);
+    }
+    return mpi_errno;
+}
+
+/* As libfabric does with a receive that it has: the event of the cancellation releases the datatype. */
+int MPIDI_OFI_native_cancel(MPIR_Request * rreq, int ctx_idx)
+{
+    MPIDI_OFI_deferred_t *d = deferred_of(ctx_idx);
+    MPIR_Request *r = d->first_recv, *before = NULL;
+
+    for (; r && r != rreq; r = DEFERRED(r, next))
+        before = r;
+    if (!r)
+        return (int) fi_cancel((fid_t) MPIDI_OFI_global.ctx[ctx_idx].rx,
+                               &MPIDI_OFI_REQUEST(rreq, context));
+    take_out(d, rreq, before);
+    MPIR_Datatype_release_if_not_builtin(MPIDI_OFI_REQUEST(rreq, datatype));
+    MPIR_STATUS_SET_CANCEL_BIT(rreq->status, TRUE);
+    return 0;
+}
+
+int MPIDI_OFI_is_deferred_match(int ctx_idx, fi_addr_t addr, uint64_t match_bits,
+                                uint64_t mask_bits)
+{
+    MPIR_Request *r = deferred_of(ctx_idx)->first_recv;
+
+    for (; r; r = DEFERRED(r, next)) {
+        uint64_t ignored = DEFERRED(r, mask_bits) | mask_bits;
+        if ((DEFERRED(r, match_bits) | ignored) == (match_bits | ignored) &&
+            (DEFERRED(r, addr) == addr || DEFERRED(r, addr) == FI_ADDR_UNSPEC ||
+             addr == FI_ADDR_UNSPEC) && !(DEFERRED(r, flags) & FI_CLAIM))
+            return 1;
+    }
+    return 0;
+}
