@@ -17,19 +17,32 @@
 #define MPIDI_DRIVE_EARLY(vci_) MPIDI_VCI((vci_)->index).unexp_table.seq
 
 #ifndef MPIDI_CH4_DIRECT_NETMOD
-/* Take in up to MPIR_CVAR_CH4_SHM_BATCH cells from shared memory. MPICH takes one per call, so without
- * this each message would cost a lock pair and a check of all awaited requests. *productive: 1 if one
- * arrived. */
+/* Take in one cell from shared memory, and send one message that had no room. Returns whether it did
+ * either. Counts a cell as served if it is for the process rather than for a request: the thread has
+ * found work then, and does not back off. An early message is no such work; it would make its thread
+ * poll on and keep the receiver from running. */
+MPL_STATIC_INLINE_PREFIX int MPIDI_drive_shm_once(MPIDI_vci_t * vci, int *mpi_errno)
+{
+    unsigned arrived = MPIDI_thread_local.arrived;
+    unsigned completed = MPIDI_thread_local.completed;
+    uint64_t early = MPIDI_DRIVE_EARLY(vci);
+
+    *mpi_errno = MPIDI_SHM_progress(vci->index, 0);
+    if (completed != MPIDI_thread_local.completed || early != MPIDI_DRIVE_EARLY(vci))
+        return 1;
+    MPIDI_thread_local.served += arrived != MPIDI_thread_local.arrived;
+    return arrived != MPIDI_thread_local.arrived;
+}
+
+/* Do so up to MPIR_CVAR_CH4_SHM_BATCH times. MPICH does it once in a call, so without this each message
+ * would cost a lock pair and a check of all awaited requests. *productive: 1 if there was something. */
 MPL_STATIC_INLINE_PREFIX int MPIDI_drive_shm(MPIDI_vci_t * vci, int *productive)
 {
-    int mpi_errno, n = 0;
-    unsigned arrived;
+    int mpi_errno = MPI_SUCCESS, n = 0;
 
-    do {
-        arrived = MPIDI_thread_local.arrived;
-        mpi_errno = MPIDI_SHM_progress(vci->index, 0);
-    } while (arrived != MPIDI_thread_local.arrived && ++n < MPIR_CVAR_CH4_SHM_BATCH &&
-             mpi_errno == MPI_SUCCESS);
+    while (n < MPIR_CVAR_CH4_SHM_BATCH && MPIDI_drive_shm_once(vci, &mpi_errno) &&
+           mpi_errno == MPI_SUCCESS)
+        n++;
     *productive = n > 0;
     return mpi_errno;
 }

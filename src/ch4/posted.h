@@ -17,7 +17,7 @@
 /* Make op an item for the queue; *req is the request to wait on (IMRECV: in and out the message), not
  * used for an operation without one. Takes references on the communicator and the datatypes, which the
  * caller may free at once; a window stays until its posted operations are issued (issue/rma_sync.h).
- * Wait-free but for the allocation of the request or cell. Any thread. Returns NULL without memory. An
+ * Wait-free but for the allocation of a cell (op_pool.h). Any thread. Returns NULL without memory. An
  * error of the operation itself is reported at the completion of the request, or by the next
  * synchronization of the window. */
 MPIDI_posted_t *MPIDI_posted_make(MPIDI_vci_t * vci, const MPIDI_op_t * op, MPIR_Request ** req);

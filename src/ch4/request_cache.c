@@ -75,7 +75,7 @@ static MPIR_Request *take(int pool)
     return first;
 }
 
-/* The pool has at least n blocks, for whoever walks through them. */
+/* The first n blocks of the pool are there, or may be, for whoever walks through them. */
 static void raise_size(MPIR_Object_alloc_t * mem, int n)
 {
     int size = __atomic_load_n(&mem->indirect_size, __ATOMIC_RELAXED);
@@ -174,8 +174,12 @@ void MPIDI_request_cache_open(void)
     MPL_COMPILE_TIME_ASSERT(MPIDI_THREAD_REQUEST_POOLS == MPIR_REQUEST_NUM_POOLS);
     MPL_COMPILE_TIME_ASSERT(REQUEST_NUM_INDICES % MPIDI_REQUEST_BATCH == 0);
     MPL_COMPILE_TIME_ASSERT(sizeof(blocks[0][0]) == sizeof(void *));
-    for (int pool = 0; pool < MPIDI_THREAD_REQUEST_POOLS; pool++)
+    for (int pool = 0; pool < MPIDI_THREAD_REQUEST_POOLS; pool++) {
         MPIR_Request_mem[pool].indirect = (void **) blocks[pool];
+        /* after an MPI_Init that failed */
+        for (int n = 0; n < REQUEST_NUM_BLOCKS && tsm_load(&blocks[pool][n], TSM_RELAXED); n++)
+            raise_size(&MPIR_Request_mem[pool], n + 1);
+    }
     MPIDI_thread_at_exit(MPIDI_request_cache_flush);
 }
 

@@ -14,7 +14,7 @@
 __thread MPIDI_thread_local_t MPIDI_thread_local __attribute__((tls_model("initial-exec")));
 
 /* Records pass from threads that have ended to new ones, so the list of all records only grows, and a
- * thread's first call, which may be an MPI_Isend, waits for no other thread. HELD: its thread is
+ * thread's first call, which may be an MPI_Isend, waits for no lock but malloc's. HELD: its thread is
  * ending, or MPI_Finalize looks at it.
  *
  *   release: CAS of threads in add              acquire: load of threads in take, foreach

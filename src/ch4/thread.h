@@ -63,16 +63,17 @@ typedef struct MPIDI_thread {
 typedef struct MPIDI_thread_local {
     MPIDI_thread_t *self;       /* NULL before the first need */
     int to_wake;                /* pending wakes: the number in `wake` */
-    int held;                   /* critical sections it is in: one of the two values below for each */
+    int held;                   /* critical sections it is in: one of the two values above for each */
     int draining;               /* it is issuing posted operations; see posted.h */
     int is_server;              /* it is a thread of the library that drives VCIs; see served.h */
     unsigned completed;         /* requests that it has completed; wraps around */
     unsigned arrived;           /* cells of shared memory that it has taken in; wraps around */
+    unsigned served;            /* those of them for one-sided operations and the like; drive.h */
     unsigned turns;             /* in vain, of its wait for one-sided operations; section.h */
     tsm_usc_waiter_t *wake[MPIDI_THREAD_WAKES];
 } MPIDI_thread_local_t;
 
-/* initial-exec saves a call on every access. 100 bytes fit into the space that the C library keeps for
+/* initial-exec saves a call on every access. 104 bytes fit into the space that the C library keeps for
  * libraries that are loaded at run time. */
 extern __thread MPIDI_thread_local_t MPIDI_thread_local __attribute__((tls_model("initial-exec")));
 
@@ -85,10 +86,10 @@ static inline int MPIDI_thread_holds_vci(void)
     return MPIDI_thread_local.held >= MPIDI_THREAD_VCI;
 }
 
-/* A number that changes when the calling thread completes a request or takes in a message. */
+/* A number that changes when the calling thread completes a request or serves its process. */
 static inline unsigned MPIDI_thread_done(void)
 {
-    return MPIDI_thread_local.completed + MPIDI_thread_local.arrived;
+    return MPIDI_thread_local.completed + MPIDI_thread_local.served;
 }
 
 /* Returns the calling thread's record. Without memory it prints a message and ends the program. */

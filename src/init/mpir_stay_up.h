@@ -91,7 +91,7 @@ static int finish_sends(void)
         for (int i = 0; i < mem->direct_size && mem->initialized && !mpi_errno; i++)
             mpi_errno = finish_send((MPIR_Request *) mem->direct + i);
         for (int block = 0; block < mem->indirect_size; block++)
-            for (int i = 0; i < REQUEST_NUM_INDICES && !mpi_errno; i++)
+            for (int i = 0; mem->indirect[block] && i < REQUEST_NUM_INDICES && !mpi_errno; i++)
                 mpi_errno = finish_send((MPIR_Request *) mem->indirect[block] + i);
     }
     MPID_THREAD_CS_EXIT(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);

@@ -16,7 +16,7 @@
  *   vci       the VCI that the operation will use (MPIDI_op_*_vci); not used by lock
  *   order     operations of one thread to one peer on one communicator go out in the order of the
  *             calls, whether issued or posted
- *   may block lock: on the lock of the VCI. lockq, offload: only on memory for a request. mp-server:
+ *   may block lock: on the lock of the VCI. lockq, offload: on malloc now and then. mp-server:
  *             also on room in the server's mailbox. csync, hybcomb: until the operation is issued,
  *             here or by the thread that holds the VCI
  *   may run   by any thread, with no VCI held or with the one that op uses

@@ -18,11 +18,11 @@
 
 void MPIDI_async_rest(void)
 {
-    static __thread unsigned completed;
-    static __thread unsigned vain;      /* polls in a row that completed nothing */
+    static __thread unsigned done;
+    static __thread unsigned vain;      /* polls in a row that found nothing */
 
-    vain = completed == MPIDI_thread_local.completed ? vain + 1 : 0;
-    completed = MPIDI_thread_local.completed;
+    vain = done == MPIDI_thread_done() ? vain + 1 : 0;
+    done = MPIDI_thread_done();
     for (int vci = 0; vci < MPIDI_global.n_vcis; vci++)
         MPIDI_poll_give_way(vci);
     tsm_load_touch();

@@ -165,7 +165,7 @@ int MPIDI_progress_turn_locked(int vci)
     mpi_errno = drive_elsewhere();
     if (done != MPIDI_thread_done())
         MPIDI_thread_local.turns = 0;
-    else if (tsm_load_crowded())
+    if (tsm_load_crowded())
         MPIDI_section_yield_or_nap(MPIDI_thread_local.turns++);
     else
         MPIDI_section_pause();
@@ -204,9 +204,9 @@ int MPIDI_progress_await_counter(int vci, MPIR_cc_t * counter)
     MPIDI_counter_wait_t wait = {.next = v->counter_waits,.counter = counter };
     int mpi_errno;
 
-    if (!MPIR_ThreadInfo.isThreaded || !counter || MPIR_cc_get(*counter) == 0 ||
-        !(wait.req = MPIR_Request_create_from_pool(MPIR_REQUEST_KIND__RMA, vci, 2)))
+    if (!MPIR_ThreadInfo.isThreaded || !counter || MPIR_cc_get(*counter) == 0)
         return MPIDI_progress_turn_locked(vci);
+    wait.req = MPIR_Request_create_from_pool(MPIR_REQUEST_KIND__RMA, vci, 2);
     v->counter_waits = &wait;
     mpi_errno = wait_for(&MPIDI_VCI(vci).lock, wait.req);
     if (!MPIR_Request_is_complete(wait.req)) {  /* an error */

@@ -90,13 +90,13 @@ static int poll_all(server_t * me)
 /* Returns whether it found anything to do. */
 static int serve_once(server_t * me)
 {
-    unsigned completed = MPIDI_thread_local.completed;
+    unsigned done = MPIDI_thread_done();
     int posted = has_posted(me);
     int mpi_errno = poll_all(me);
 
     if (mpi_errno != MPI_SUCCESS)
         MPIDI_served_set_error(mpi_errno);
-    return completed != MPIDI_thread_local.completed || (posted && !has_posted(me));
+    return done != MPIDI_thread_done() || (posted && !has_posted(me));
 }
 
 static void nap(server_t * me)

@@ -21,7 +21,8 @@ int MPIDI_progress_turn_locked(int vci);
  * for that as MPI_Wait does, with the VCI released, or takes one turn if counter is NULL or 0. */
 int MPIDI_progress_await_counter(int vci, MPIR_cc_t * counter);
 
-/* A flush of active messages, with the VCI held: progress while cond, a look that sets flush_.awaited. */
+/* A flush of active messages, with the VCI held: progress while cond_, a look that sets
+ * flush_.awaited. */
 #define MPIDI_AM_FLUSH_WHILE(cond_, vci_, flush_) \
     while (cond_) { \
         mpi_errno = MPIDI_progress_await_counter(vci_, (flush_).awaited); \

@@ -25,7 +25,7 @@
 /* From MPIDI_OFI_native_inject: nothing was sent; send it with a request. */
 #define MPIDI_OFI_SEND_NEEDS_REQUEST (-2)
 
-/* Sends that one poll issues at most, so that polls stay short. */
+/* Sends, and receives, that one poll issues at most, so that polls stay short. */
 #define MPIDI_OFI_DEFERRED_TURN 256
 
 #define MPIDI_OFI_HAS_DEFERRED_SENDS(ctx_idx_) \

@@ -53,6 +53,7 @@ typedef struct {
     int n_peers;
     struct MPIR_Request *first_recv;
     struct MPIR_Request *last_recv;
+    int recvs_held;             /* a receive that goes first waits for room */
 } MPIDI_OFI_deferred_t;
 
 /* A thread that waits for the completion of one-sided operations, on its stack. */

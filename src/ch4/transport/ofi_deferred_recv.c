@@ -54,13 +54,40 @@ static int fail_recv(int vni, MPIR_Request * rreq, ssize_t ret)
     return MPIDI_OFI_dispatch_function(vni, &nothing, rreq);
 }
 
-int MPIDI_OFI_deferred_recv_progress(int vni, int ctx_idx)
+/* Waits for room, ahead of the deferred receives: it has tag bits of its own, so it needs no order. */
+int MPIDI_OFI_recv_ack(int ctx_idx, int vni, fi_addr_t addr, uint64_t match_bits, void *context)
 {
     MPIDI_OFI_deferred_t *d = deferred_of(ctx_idx);
     int mpi_errno = MPI_SUCCESS;
+    ssize_t ret = -FI_EAGAIN;
 
-    for (int left = MPIDI_OFI_DEFERRED_TURN; left > 0 && d->first_recv && !mpi_errno; left--) {
-        MPIR_Request *rreq = d->first_recv;
+    d->recvs_held++;
+    while (ret == -FI_EAGAIN && mpi_errno == MPI_SUCCESS) {
+        ret = fi_trecv(MPIDI_OFI_global.ctx[ctx_idx].rx, NULL, 0, NULL, addr, match_bits, 0, context);
+        if (ret == -FI_EAGAIN)
+            mpi_errno = MPIDI_OFI_retry_progress(vni);
+    }
+    d->recvs_held--;
+    if (mpi_errno == MPI_SUCCESS && ret != 0)
+        mpi_errno = MPIDI_OFI_native_error(MPIDI_OFI_NATIVE_RECV, ret);
+    return mpi_errno;
+}
+
+/* The next receive that may be issued, or NULL. */
+static MPIR_Request *next_recv(const MPIDI_OFI_deferred_t * d)
+{
+    MPIR_Request *rreq = d->first_recv;
+
+    return rreq && d->recvs_held && !(DEFERRED(rreq, flags) & FI_CLAIM) ? NULL : rreq;
+}
+
+int MPIDI_OFI_deferred_recv_progress(int vni, int ctx_idx)
+{
+    MPIDI_OFI_deferred_t *d = deferred_of(ctx_idx);
+    MPIR_Request *rreq;
+    int mpi_errno = MPI_SUCCESS;
+
+    for (int left = MPIDI_OFI_DEFERRED_TURN; left > 0 && !mpi_errno && (rreq = next_recv(d)); left--) {
         ssize_t ret = MPIDI_OFI_call_recv(rreq, ctx_idx, DEFERRED(rreq, buf), DEFERRED(rreq, len),
                                           DEFERRED(rreq, addr), DEFERRED(rreq, match_bits),
                                           DEFERRED(rreq, mask_bits), DEFERRED(rreq, flags));
@@ -73,7 +100,17 @@ int MPIDI_OFI_deferred_recv_progress(int vni, int ctx_idx)
     return mpi_errno;
 }
 
-/* As libfabric does with a receive that it has: the event of the cancellation releases the datatype. */
+/* Release what the receive holds. libfabric's event for a cancelled one does it in MPICH, but for the
+ * memory. */
+static void release(MPIR_Request * rreq)
+{
+    MPIR_Datatype_release_if_not_builtin(MPIDI_OFI_REQUEST(rreq, datatype));
+    if (MPIDI_OFI_REQUEST(rreq, event_id) == MPIDI_OFI_EVENT_RECV_NOPACK)
+        MPL_free(MPIDI_OFI_REQUEST(rreq, noncontig.nopack));
+    else if (MPIDI_OFI_REQUEST(rreq, event_id) == MPIDI_OFI_EVENT_RECV_PACK)
+        MPIR_gpu_free_host(MPIDI_OFI_REQUEST(rreq, noncontig.pack.pack_buffer));
+}
+
 int MPIDI_OFI_native_cancel(MPIR_Request * rreq, int ctx_idx)
 {
     MPIDI_OFI_deferred_t *d = deferred_of(ctx_idx);
@@ -85,7 +122,7 @@ int MPIDI_OFI_native_cancel(MPIR_Request * rreq, int ctx_idx)
         return (int) fi_cancel((fid_t) MPIDI_OFI_global.ctx[ctx_idx].rx,
                                &MPIDI_OFI_REQUEST(rreq, context));
     take_out(d, rreq, before);
-    MPIR_Datatype_release_if_not_builtin(MPIDI_OFI_REQUEST(rreq, datatype));
+    release(rreq);
     MPIR_STATUS_SET_CANCEL_BIT(rreq->status, TRUE);
     return 0;
 }
