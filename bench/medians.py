@@ -19,7 +19,8 @@ import time
 MEASURED = ("value", "latency_ns", "combining_rate", "call_ns", "wake_ns", "wake_over_signal",
             "contested", "seconds")
 # fields of one run
-DROPPED = ("round", "repeat", "time", "messages", "load", "line_ns")
+DROPPED = ("round", "repeat", "time", "messages", "operations", "round_trips", "load",
+           "line_ns")
 
 
 class Bad(Exception):

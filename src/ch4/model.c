@@ -59,8 +59,10 @@ cvars:
       verbosity   : MPI_T_VERBOSITY_USER_BASIC
       scope       : MPI_T_SCOPE_LOCAL
       description : >-
-        With lockq and csync, the most operations of other threads that a thread issues before its own
-        call goes on. At least 1.
+        The most operations that a thread issues for other threads at a time: with lockq when it enters
+        the VCI, and again when it leaves; with csync its own included, so that 1 means no combining;
+        with hybcomb as a combiner; with offload and mp-server the server thread in one poll. Calls that
+        must wait for the lock of the VCI issue all that is posted. At least 1.
 
     - name        : MPIR_CVAR_CH4_WAIT_SPIN_USEC
       category    : CH4_THREADS
@@ -70,9 +72,9 @@ cvars:
       verbosity   : MPI_T_VERBOSITY_USER_BASIC
       scope       : MPI_T_SCOPE_LOCAL
       description : >-
-        Microseconds for which a waiting thread polls in vain before it sleeps (progress usc), while
-        there is a processor for each thread that wants one. With more threads than processors it
-        sleeps after a few polls. At least 0.
+        Microseconds for which a thread finds nothing before it sleeps, while there is a processor for
+        each thread that wants one: a waiting thread with progress usc or server, and an idle server
+        thread. With more threads than processors it sleeps after a few polls. At least 0.
 
     - name        : MPIR_CVAR_CH4_OVERSUBSCRIBED
       category    : CH4_THREADS
@@ -82,8 +84,8 @@ cvars:
       verbosity   : MPI_T_VERBOSITY_USER_BASIC
       scope       : MPI_T_SCOPE_LOCAL
       description : >-
-        Whether more threads want a processor than there are: -1 measures it while the program runs, 0
-        takes it to be false, 1 to be true.
+        Whether more threads want a processor than there are: -1: measured while the program runs;
+        0: never; 1: always.
 
     - name        : MPIR_CVAR_CH4_EARLY_YIELD
       category    : CH4_THREADS
@@ -93,9 +95,8 @@ cvars:
       verbosity   : MPI_T_VERBOSITY_USER_BASIC
       scope       : MPI_T_SCOPE_LOCAL
       description : >-
-        With more threads than processors, a thread whose polls have taken in this many active
-        messages before their receives gives its processor up once, so that the threads that they are
-        for can post the receives. 0: never.
+        With more threads than processors, a thread that has taken in this many active messages before
+        their receives were posted yields once, so that the receiving threads can run. 0: never.
 
     - name        : MPIR_CVAR_CH4_SHM_BATCH
       category    : CH4_THREADS
@@ -115,8 +116,8 @@ cvars:
       verbosity   : MPI_T_VERBOSITY_USER_BASIC
       scope       : MPI_T_SCOPE_LOCAL
       description : >-
-        While shared memory brings messages, one poll in so many asks the netmod. At least 1, which is
-        MPICH's own.
+        While shared memory brings messages, only one poll in this many asks the netmod. At least 1,
+        which is MPICH's own.
 
     - name        : MPIR_CVAR_CH4_SHM_INJECT
       category    : CH4_THREADS

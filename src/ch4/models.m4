@@ -11,11 +11,11 @@ dnl follows from it, so the inner one sees names that exist.
 m4_define([TSM_THREAD_OPTIONS], [
 AC_ARG_WITH([thread-lock],
     [AS_HELP_STRING([--with-thread-lock=LOCK],
-        [lock inside the critical sections @<:@what is best for the model@:>@. ]TSM_TABLE([help-locks]))],
+        [lock inside the critical sections @<:@mutex; hmcs-usc: hmcs@:>@. ]TSM_TABLE([help-locks]))],
     [], [with_thread_lock=default])
 AC_ARG_WITH([thread-progress],
     [AS_HELP_STRING([--with-thread-progress=KIND],
-        [how waiting threads drive progress @<:@what is best for the model@:>@. ]TSM_TABLE([help-progress]))],
+        [how waiting threads drive progress @<:@usc; global: blocking; offload, mp-server: server@:>@. ]TSM_TABLE([help-progress]))],
     [], [with_thread_progress=default])
 AC_ARG_WITH([hmcs-levels],
     [AS_HELP_STRING([--with-hmcs-levels=N],

@@ -87,7 +87,8 @@ static inline int MPIDI_post_queue_is_empty(const MPIDI_post_queue_t * queue)
 void MPIDI_post_queue_take_all(MPIDI_post_queue_t * queue,
                                void (*take) (void *arg, tsm_swp_node_t * node), void *arg);
 
-/* Give back what an ending thread has of each queue. Under the lock of the list of threads. */
+/* Give back what an ending thread has of each queue. By the thread itself, which holds its
+ * record (thread.c). */
 void MPIDI_post_queue_thread_exit(MPIDI_thread_t * thread);
 
 #endif /* MPIDI_POST_QUEUE_H_INCLUDED */

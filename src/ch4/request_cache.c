@@ -75,7 +75,7 @@ static MPIR_Request *take(int pool)
     return first;
 }
 
-/* The first n blocks of the pool are there, or may be, for whoever walks through them. */
+/* The first n blocks of the pool are there, or may be, for a thread that walks through them. */
 static void raise_size(MPIR_Object_alloc_t * mem, int n)
 {
     int size = __atomic_load_n(&mem->indirect_size, __ATOMIC_RELAXED);

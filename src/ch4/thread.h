@@ -68,7 +68,7 @@ typedef struct MPIDI_thread_local {
     int is_server;              /* it is a thread of the library that drives VCIs; see served.h */
     unsigned completed;         /* requests that it has completed; wraps around */
     unsigned arrived;           /* cells of shared memory that it has taken in; wraps around */
-    unsigned served;            /* those of them for one-sided operations and the like; drive.h */
+    unsigned served;            /* those of them for no request of this process; drive.h */
     unsigned turns;             /* in vain, of its wait for one-sided operations; section.h */
     tsm_usc_waiter_t *wake[MPIDI_THREAD_WAKES];
 } MPIDI_thread_local_t;

@@ -16,8 +16,9 @@
  *   vci       the VCI that the operation will use (MPIDI_op_*_vci); not used by lock
  *   order     operations of one thread to one peer on one communicator go out in the order of the
  *             calls, whether issued or posted
- *   may block lock: on the lock of the VCI. lockq, offload: on malloc now and then. mp-server:
- *             also on room in the server's mailbox. csync, hybcomb: until the operation is issued,
+ *   may block lock: on the lock of the VCI. lockq, offload: on malloc now and then, and on the VCI
+ *             if the operation cannot be posted (post.h). mp-server: also on room in the server's
+ *             mailbox. csync, hybcomb: until the operation is issued,
  *             here or by the thread that holds the VCI
  *   may run   by any thread, with no VCI held or with the one that op uses
  *   errors    of the arguments: found before; of the operation: returned if it was issued before the

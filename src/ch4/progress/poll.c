@@ -197,7 +197,7 @@ static int wait_for(MPIDU_Thread_mutex_t * m, MPIR_Request * req)
     return mpi_errno;
 }
 
-/* The request is what the thread sleeps on; whoever decrements the counter to 0 completes it. */
+/* The thread sleeps on the request. The one that decrements the counter to 0 completes it. */
 int MPIDI_progress_await_counter(int vci, MPIR_cc_t * counter)
 {
     MPIDI_vci_t *v = &MPIDI_VCI(vci).threads;

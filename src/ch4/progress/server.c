@@ -31,7 +31,7 @@ cvars:
       scope       : MPI_T_SCOPE_LOCAL
       description : >-
         Threads that drive the VCIs of a process in the thread-safety models offload and mp-server:
-        VCI i belongs to thread i modulo this number. At least 1; no more than there are VCIs are
+        VCI i belongs to thread i modulo this number. At least 1; at most one for each VCI is
         started. MPIR_CVAR_PROGRESS_THREAD_AFFINITY binds them.
 
 === END_MPI_T_CVAR_INFO_BLOCK ===

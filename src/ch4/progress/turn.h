@@ -42,7 +42,7 @@ void MPIDI_async_rest(void);
 #define MPID_ASYNC_REST() MPIDI_async_rest()
 #endif
 
-/* In MPI_Init, once the VCIs are made: start the watchdog and the pools of operations. Returns an MPI
+/* In MPI_Init, once the VCIs are made: start the watchdog. Returns an MPI
  * error code. */
 int MPIDI_progress_start(void);
 
@@ -50,7 +50,8 @@ int MPIDI_progress_start(void);
  * of load count them all. Returns an MPI error code. */
 int MPIDI_progress_join_node(void);
 
-/* In MPI_Finalize, before the VCIs are destroyed: stop both. */
+/* In MPI_Finalize, before the VCIs are destroyed: stop the watchdog and the sharing of the load; free
+ * the pools of operations. */
 void MPIDI_progress_stop(void);
 
 /* In MPI_Finalize, by the last thread in MPI: issue what is posted, then make progress until every
