@@ -98,15 +98,18 @@ static int finish_sends(void)
     return mpi_errno;
 }
 
-/* MPI_Finalize must call the callbacks of MPI_COMM_SELF's attributes; they cannot wait until exit. */
+/* MPI_Finalize must call the callbacks of MPI_COMM_SELF's attributes; they cannot wait until exit.
+ * MPICH leaves the global section around a callback. */
 static int end_world(void)
 {
     int mpi_errno = MPI_SUCCESS;
     MPIR_Comm *self = MPIR_Process.comm_self;
 
     if (MPIR_Process.attr_free && self->attributes) {
+        MPID_THREAD_CS_ENTER(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);
         mpi_errno = MPIR_Process.attr_free(self->handle, &self->attributes);
         self->attributes = NULL;
+        MPID_THREAD_CS_EXIT(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);
     }
     return mpi_errno;
 }
