@@ -23,9 +23,10 @@ sys.dont_write_bytecode = True
 from machine import STATES, Machine, tags  # noqa: E402
 from medians import Bad  # noqa: E402
 
-PROGRAMS = ("msgrate", "latency", "rmarate", "isend_instr")
-BENCHES = PROGRAMS[:3]          # those that print JSON lines
-MODES = {"msgrate": ("pairs", "fanout", "fanin"), "rmarate": ("put", "get", "acc")}
+PROGRAMS = ("msgrate", "latency", "rmarate", "posttime", "isend_instr")
+BENCHES = PROGRAMS[:4]          # those that print JSON lines
+MODES = {"msgrate": ("pairs", "fanout", "fanin"), "rmarate": ("put", "get", "acc"),
+         "posttime": ("wait", "poll", "pairs")}
 
 
 class Library:
@@ -75,9 +76,9 @@ def parse():
     p.add_argument("--bin", default="bench-bin", help="folder of the compiled programs")
     p.add_argument("--build", action="store_true", help="compile them first with PREFIX/bin/mpicc")
     p.add_argument("--bench", choices=BENCHES, default="msgrate")
-    p.add_argument("--mode", choices=sum(MODES.values(), ()),
+    p.add_argument("--mode", choices=sorted(set(sum(MODES.values(), ()))),
                    help="of msgrate: pairs (default), fanout, fanin; of rmarate: put (default), "
-                   "get, acc")
+                   "get, acc; of posttime: wait (default), poll, pairs")
     p.add_argument("--post", action="store_true", help="of msgrate: time of one MPI_Isend")
     p.add_argument("--stream", action="store_true", help="of msgrate: windows not acknowledged")
     p.add_argument("--threads", default="1,2,4", help="list of thread counts")
@@ -113,10 +114,9 @@ def run_once(lib, a, threads):
     if not os.access(program, os.X_OK):
         raise Bad(f"no program {program}; use --build")
     command = [lib.mpirun, "-n", "2", program, "-j", "-t", str(threads), "-d", str(a.duration)]
-    if a.bench == "rmarate":
-        command += ["-m", a.mode]
+    command += ["-m", a.mode] if a.bench in MODES else []
     if a.bench == "msgrate":
-        command += ["-m", a.mode] + (["-u"] * a.stream) + (["-p"] * a.post)
+        command += ["-u"] * a.stream + ["-p"] * a.post
     command += ["-s", str(a.bytes)] if a.bytes else []
     with subprocess.Popen(command, env={**os.environ, **lib.env}, stdin=subprocess.DEVNULL,
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as child:

@@ -17,7 +17,7 @@ import time
 
 # fields that were measured: each point keeps their median
 MEASURED = ("value", "latency_ns", "combining_rate", "call_ns", "wake_ns", "wake_over_signal",
-            "contested", "seconds")
+            "contested", "seconds", "p99", "p99_9", "p99_99", "longest", "over_100us", "preempted")
 # fields of one run
 DROPPED = ("round", "repeat", "time", "messages", "operations", "round_trips", "load",
            "line_ns")
