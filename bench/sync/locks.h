@@ -11,6 +11,7 @@
 #include "lock/tsm_adaptive.h"
 #include "lock/tsm_clh.h"
 #include "lock/tsm_clh_lpw.h"
+#include "lock/tsm_futex_lock.h"
 #include "lock/tsm_gated.h"
 #include "lock/tsm_hmcs.h"
 #include "lock/tsm_hyblock.h"
@@ -24,8 +25,8 @@
 
 /* The names of the locks and their libraries. pthread comes first: ratios refer to it. */
 #define BENCH_LOCKS_OURS(X) \
-    X(pthread, "libc") X(mutex, "tsm") X(ticket, "tsm") X(clh, "tsm") X(clh_lpw, "tsm") \
-    X(clh_lpw_low, "tsm") X(mcs, "tsm") X(hmcs, "tsm") X(hyblock, "tsm") \
+    X(pthread, "libc") X(mutex, "tsm") X(futex_lock, "tsm") X(ticket, "tsm") X(clh, "tsm") \
+    X(clh_lpw, "tsm") X(clh_lpw_low, "tsm") X(mcs, "tsm") X(hmcs, "tsm") X(hyblock, "tsm") \
     X(dsm_lock, "tsm") X(adaptive, "tsm") X(ticket_gate, "tsm") X(clh_gate, "tsm") \
     X(clh_lpw_gate, "tsm") X(clh_lpw_low_gate, "tsm") X(mcs_gate, "tsm") X(hmcs_gate, "tsm") \
     X(hyblock_gate, "tsm") X(dsm_lock_gate, "tsm")
@@ -80,6 +81,10 @@ LK_ACQUIRE(pthread, pthread_mutex_lock(lock), pthread_mutex_unlock(lock))
 LK_CREATE(mutex, tsm_mutex_t, tsm_mutex_init(lock))
 LK_NO_CONTEXT(mutex)
 LK_ACQUIRE(mutex, tsm_mutex_acquire(lock), tsm_mutex_release(lock))
+
+LK_CREATE(futex_lock, tsm_futex_lock_t, tsm_futex_lock_init(lock))
+LK_NO_CONTEXT(futex_lock)
+LK_ACQUIRE(futex_lock, tsm_futex_lock_acquire(lock), tsm_futex_lock_release(lock))
 
 LK_CREATE(ticket, tsm_ticket_t, tsm_ticket_init(lock))
 LK_NO_CONTEXT(ticket)

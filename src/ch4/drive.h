@@ -14,11 +14,11 @@
 #include "vci.h"
 
 /* Active messages (those from shared memory) of the VCI that arrived before their receives. */
-#define MPIDI_DRIVE_EARLY(vci_) MPIDI_VCI((vci_)->index).unexp_table.seq
+#define MPIDI_DRIVE_EARLY(vci_) (MPL_container_of(vci_, MPIDI_per_vci_t, threads))->unexp_table.seq
 
 #ifndef MPIDI_CH4_DIRECT_NETMOD
 /* Take in one cell from shared memory, and send one message that had no room. Returns whether it did
- * either. Counts a cell as served if it is for the process rather than for a request: the thread has
+ * either. Counts a cell as handled if it is for the process rather than for a request: the thread has
  * found work then, and does not back off. An early message is no such work; it would make its thread
  * poll on and keep the receiver from running. */
 MPL_STATIC_INLINE_PREFIX int MPIDI_drive_shm_once(MPIDI_vci_t * vci, int *mpi_errno)
@@ -30,7 +30,7 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_drive_shm_once(MPIDI_vci_t * vci, int *mpi_er
     *mpi_errno = MPIDI_SHM_progress(vci->index, 0);
     if (completed != MPIDI_thread_local.completed || early != MPIDI_DRIVE_EARLY(vci))
         return 1;
-    MPIDI_thread_local.served += arrived != MPIDI_thread_local.arrived;
+    MPIDI_thread_local.handled += arrived != MPIDI_thread_local.arrived;
     return arrived != MPIDI_thread_local.arrived;
 }
 

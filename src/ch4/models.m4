@@ -11,7 +11,7 @@ dnl follows from it, so the inner one sees names that exist.
 m4_define([TSM_THREAD_OPTIONS], [
 AC_ARG_WITH([thread-lock],
     [AS_HELP_STRING([--with-thread-lock=LOCK],
-        [lock inside the critical sections @<:@mutex; hmcs-usc: hmcs@:>@. ]TSM_TABLE([help-locks]))],
+        [lock inside the critical sections @<:@futex; global: mutex; hmcs-usc: hmcs@:>@. ]TSM_TABLE([help-locks]))],
     [], [with_thread_lock=default])
 AC_ARG_WITH([thread-progress],
     [AS_HELP_STRING([--with-thread-progress=KIND],

@@ -12,6 +12,7 @@
 
 typedef struct MPIDI_post_queue_other {
     int kind;
+    tsm_swp_node_t in_swp;      /* the one node of the SWP queue; stays there */
     TSM_ATOMIC(tsm_swp_node_t *) ahead; /* taken out by a peek, or NULL; only the holder writes it */
     /* WAIT_FREE */
     tsm_wfq_t wfq;
@@ -49,6 +50,7 @@ void MPIDI_post_queue_init(MPIDI_post_queue_t * queue, int kind)
         other->holder = checked(err ? NULL : tsm_wfq_attach(&other->wfq));
     }
     queue->other = other;
+    tsm_swp_push(&queue->swp, &other->in_swp);
 }
 
 /* The VCI whose handles detach() takes from all threads; of the one thread in MPI. */

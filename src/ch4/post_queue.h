@@ -34,7 +34,7 @@ enum {
 #define MPIDI_POST_QUEUE_MESSAGES 1024
 
 typedef struct MPIDI_post_queue {
-    tsm_swp_t swp;
+    tsm_swp_t swp;              /* never empty if there is another, so that one look is enough */
     struct MPIDI_post_queue_other *other;       /* NULL: SWP */
 } MPIDI_post_queue_t;
 
@@ -77,9 +77,9 @@ static inline tsm_swp_node_t *MPIDI_post_queue_peek(MPIDI_post_queue_t * queue)
  * seq_cst, one thread finds what the other has written. Any thread. */
 static inline int MPIDI_post_queue_is_empty(const MPIDI_post_queue_t * queue)
 {
-    if (__builtin_expect(queue->other != NULL, 0))
-        return MPIDI_post_queue_is_empty_other(queue);
-    return tsm_swp_is_empty(&queue->swp);
+    if (__builtin_expect(tsm_swp_is_empty(&queue->swp), 1))
+        return 1;
+    return queue->other != NULL && MPIDI_post_queue_is_empty_other(queue);
 }
 
 /* Call take(arg, node) for each node that was pushed before this call, in their order. Waits for a

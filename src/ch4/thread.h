@@ -68,7 +68,7 @@ typedef struct MPIDI_thread_local {
     int is_server;              /* it is a thread of the library that drives VCIs; see served.h */
     unsigned completed;         /* requests that it has completed; wraps around */
     unsigned arrived;           /* cells of shared memory that it has taken in; wraps around */
-    unsigned served;            /* those of them for no request of this process; drive.h */
+    unsigned handled;           /* those of them for no request of this process; drive.h */
     unsigned turns;             /* in vain, of its wait for one-sided operations; section.h */
     tsm_usc_waiter_t *wake[MPIDI_THREAD_WAKES];
 } MPIDI_thread_local_t;
@@ -86,10 +86,10 @@ static inline int MPIDI_thread_holds_vci(void)
     return MPIDI_thread_local.held >= MPIDI_THREAD_VCI;
 }
 
-/* A number that changes when the calling thread completes a request or serves its process. */
+/* A number that changes when the calling thread completes a request or handles a cell. */
 static inline unsigned MPIDI_thread_done(void)
 {
-    return MPIDI_thread_local.completed + MPIDI_thread_local.served;
+    return MPIDI_thread_local.completed + MPIDI_thread_local.handled;
 }
 
 /* Returns the calling thread's record. Without memory it prints a message and ends the program. */

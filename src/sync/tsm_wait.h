@@ -11,6 +11,8 @@
  * Interface:  tsm_yield()                           offer the processor to others
  *             tsm_wait_until(condition, policy)     poll a condition, never sleep
  *             tsm_wait_word(), tsm_wake_word()      a 32-bit word with values set aside for it
+ *             tsm_wait_flagged(),                   a word that the waiter has flagged; the wake
+ *             tsm_wake_word_one()                   is for one of the waiters
  *             tsm_wait_count(), tsm_wake_count()    a counter whose owner sleeps until it grows,
  *             tsm_wait_count_for()                  or for a limited time
  *             tsm_wait_while()                      sleep on a word for a limited time
@@ -200,8 +202,8 @@ static inline void tsm_wait_while(TSM_ATOMIC(uint32_t) *w, uint32_t value, uint6
 }
 
 /* Sleep until *w is no longer `flagged`, which the caller has set. Relaxed: the flag carries no
- * data, and the caller loads the word again with acquire. */
-static inline void tsm_wait_flagged_(TSM_ATOMIC(uint32_t) *w, uint32_t flagged)
+ * data, and the caller loads the word again with acquire. Any thread; blocking. */
+static inline void tsm_wait_flagged(TSM_ATOMIC(uint32_t) *w, uint32_t flagged)
 {
     do {
 #if TSM_HAVE_FUTEX
@@ -219,7 +221,7 @@ static inline void tsm_wait_word_park_(TSM_ATOMIC(uint32_t) *w, uint32_t waiting
 
     if (!tsm_cas(w, &seen, parked, TSM_RELAXED, TSM_RELAXED) && seen != parked)
         return;
-    tsm_wait_flagged_(w, parked);
+    tsm_wait_flagged(w, parked);
 }
 
 /* Wait until *w is neither `waiting` nor `parked`; acquire. The caller reserves these two values
@@ -244,19 +246,33 @@ static inline void tsm_wait_word(TSM_ATOMIC(uint32_t) *w, uint32_t waiting, uint
     }
 }
 
-/* End the wait: set *w to `value`, which is neither `waiting` nor `parked`; release. Wakes every
- * sleeper. Any thread; wait-free; the waiters may free *w as soon as they see the value. */
-static inline void tsm_wake_word(TSM_ATOMIC(uint32_t) *w, uint32_t value, uint32_t parked)
+/* Set *w to `value`; release. Wakes up to `most` sleepers if it was `parked`. */
+static inline void tsm_wake_word_(TSM_ATOMIC(uint32_t) *w, uint32_t value, uint32_t parked,
+                                  uint32_t most)
 {
     uint32_t old = tsm_swap(w, value, TSM_RELEASE);
 
 #if TSM_HAVE_FUTEX
     if (old == parked)
-        tsm_futex_(w, FUTEX_WAKE, INT_MAX);
+        tsm_futex_(w, FUTEX_WAKE, most);
 #else
     (void) old;
     (void) parked;
+    (void) most;
 #endif
+}
+
+/* End the wait: set *w to `value`, which is neither `waiting` nor `parked`; release. Wakes every
+ * sleeper. Any thread; wait-free; the waiters may free *w as soon as they see the value. */
+static inline void tsm_wake_word(TSM_ATOMIC(uint32_t) *w, uint32_t value, uint32_t parked)
+{
+    tsm_wake_word_(w, value, parked, INT_MAX);
+}
+
+/* The same, but wake one sleeper only, which sees to the others. */
+static inline void tsm_wake_word_one(TSM_ATOMIC(uint32_t) *w, uint32_t value, uint32_t parked)
+{
+    tsm_wake_word_(w, value, parked, 1);
 }
 
 /* A counter to sleep on: bit 0 is set while its owner sleeps, the bits above count modulo 2^31. It
@@ -278,7 +294,7 @@ static inline void tsm_wait_count_park_(TSM_ATOMIC(uint32_t) *w, uint32_t seen)
 
     if (!tsm_cas(w, &expected, seen | TSM_COUNT_ASLEEP, TSM_RELAXED, TSM_RELAXED))
         return;
-    tsm_wait_flagged_(w, seen | TSM_COUNT_ASLEEP);
+    tsm_wait_flagged(w, seen | TSM_COUNT_ASLEEP);
     tsm_fetch_add(w, (uint32_t) -1, TSM_RELAXED);
 }
 
@@ -337,7 +353,7 @@ static inline void tsm_wake_count(TSM_ATOMIC(uint32_t) *w)
  * Progress:   blocking for the waiter; waking is wait-free.
  *
  *   release (writer)                        acquire (reader)
- *   tsm_wake_word: swap of the new value    tsm_wait_word: the load that finds a value that is
+ *   tsm_wake_word_: swap of the new value   tsm_wait_word: the load that finds a value that is
  *                                           neither `waiting` nor `parked`
  *   tsm_wake_count: fetch-and-add           tsm_wait_count, tsm_count_read: the load that finds
  *                                           the counter grown. All writes but the initial one are

@@ -39,6 +39,7 @@ __attribute__((always_inline))
 MPL_STATIC_INLINE_PREFIX int MPIDI_issue(int vci, const MPIDI_op_t * op, MPIR_Request ** req)
 {
 #if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI
+    MPIDI_per_vci_t *lockq = NULL;
     MPIDU_Thread_mutex_t *held = NULL;
     int mpi_errno;
 
@@ -46,8 +47,8 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_issue(int vci, const MPIDI_op_t * op, MPIR_Re
         (MPIDI_op_is_rma(op->kind) && MPIDI_rma_is_direct(op))) {
         /* issued below */
     } else if (MPIDI_MODEL_ISSUE == MPIDI_ISSUE_LOCKQ) {
-        held = MPIDI_lockq_enter(vci);
-        if (unlikely(!held))
+        lockq = MPIDI_lockq_vci(vci);
+        if (unlikely(!MPIDI_lockq_enter(lockq)))
             return MPIDI_lockq_post(vci, op, req);
     } else if (MPIDI_MODEL_ISSUE == MPIDI_ISSUE_CSYNC) {
         held = MPIDI_csync_enter(vci);
@@ -63,7 +64,9 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_issue(int vci, const MPIDI_op_t * op, MPIR_Re
     }
     /* the one place of all models from which MPICH's function is called, so that it is inlined */
     mpi_errno = MPIDI_issue_lock(op, req);
-    if (held)
+    if (lockq)
+        MPIDI_lockq_leave(lockq);
+    else if (held)
         MPIDI_section_exit(held);
     return mpi_errno;
 #else

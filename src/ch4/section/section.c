@@ -79,13 +79,7 @@ static void combine(MPIDU_Thread_mutex_t * m)
     MPIDI_vci_issue_end(vci);
 }
 
-void MPIDI_section_enter_csync(MPIDU_Thread_mutex_t * m)
-{
-    MPIDI_vci_csync_enter(m);
-    combine(m);
-}
-
-void MPIDI_section_exit_csync(MPIDU_Thread_mutex_t * m)
+static void exit_csync(MPIDU_Thread_mutex_t * m)
 {
     MPIDI_vci_t *vci = m->vci;
 
@@ -94,6 +88,31 @@ void MPIDI_section_exit_csync(MPIDU_Thread_mutex_t * m)
     combine(m);
     MPIDI_vci_csync_leave(m);
     MPIDI_section_wake_after_();
+}
+
+/* Enter a mutex that the thread does not hold. */
+void MPIDI_section_enter_first(MPIDU_Thread_mutex_t * m, int low)
+{
+    if (unlikely(MPIDI_vci_lock_is_csync(m))) {
+        MPIDI_vci_csync_enter(m);
+        combine(m);
+        return;
+    }
+    MPIDI_vci_lock_enter(m, low);
+    if (unlikely(MPIDI_section_has_posted(m->vci)))
+        MPIDI_section_issue_posted(m->vci);
+}
+
+/* Exit a mutex that the thread has entered once. */
+void MPIDI_section_exit_last(MPIDU_Thread_mutex_t * m)
+{
+    MPIR_Assert(m->count == 1);
+    if (unlikely(MPIDI_vci_lock_is_csync(m)))
+        exit_csync(m);
+    else if (m->vci)
+        MPIDI_section_leave_vci(m, m->vci);
+    else
+        MPIDI_section_release(m);
 }
 
 void MPIDI_section_wake(void)

@@ -18,10 +18,11 @@
 #include "../vci.h"
 
 /* Orders the release of a lock before the later load of the queue, against a thread that pushes and
- * then tries the lock. Mutex and adaptive release with a read-modify-write, which x86 does not
+ * then tries the lock. Mutex, futex and adaptive release with a read-modify-write, which x86 does not
  * reorder with a later load; any other release may be a plain store. */
 #if (defined(__x86_64__) || defined(__i386__)) && \
-    (MPICH_THREAD_LOCK == TSM_LOCK_KIND_MUTEX || MPICH_THREAD_LOCK == TSM_LOCK_KIND_ADAPTIVE)
+    (MPICH_THREAD_LOCK == TSM_LOCK_KIND_MUTEX || MPICH_THREAD_LOCK == TSM_LOCK_KIND_FUTEX || \
+     MPICH_THREAD_LOCK == TSM_LOCK_KIND_ADAPTIVE)
 #define MPIDI_SECTION_FENCE() atomic_signal_fence(memory_order_seq_cst)
 #else
 #define MPIDI_SECTION_FENCE() atomic_thread_fence(memory_order_seq_cst)
@@ -31,8 +32,8 @@
 void MPIDI_section_issue_posted(MPIDI_vci_t * vci);
 void MPIDI_section_poll_for_others(MPIDU_Thread_mutex_t * m);
 void MPIDI_section_help(MPIDU_Thread_mutex_t * m);
-void MPIDI_section_enter_csync(MPIDU_Thread_mutex_t * m);
-void MPIDI_section_exit_csync(MPIDU_Thread_mutex_t * m);
+void MPIDI_section_enter_first(MPIDU_Thread_mutex_t * m, int low);
+void MPIDI_section_exit_last(MPIDU_Thread_mutex_t * m);
 void MPIDI_section_wake(void);
 void MPIDI_section_pause(void);
 void MPIDI_section_yield_or_nap(unsigned turns);
@@ -42,20 +43,17 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_section_has_posted(MPIDI_vci_t * vci)
     return vci && !MPIDI_post_queue_is_empty(&vci->posted);
 }
 
+/* Inlined for a holder that enters again, which in the models that issue operations for others is
+ * each section inside an operation. */
+__attribute__((always_inline))
 MPL_STATIC_INLINE_PREFIX void MPIDI_section_enter(MPIDU_Thread_mutex_t * m, int recursive, int low)
 {
     if (MPIDI_vci_lock_is_mine(m)) {
         MPIR_Assert(recursive || m->vci);
         m->count++;
-        return;
+    } else {
+        MPIDI_section_enter_first(m, low);
     }
-    if (unlikely(MPIDI_vci_lock_is_csync(m))) {
-        MPIDI_section_enter_csync(m);
-        return;
-    }
-    MPIDI_vci_lock_enter(m, low);
-    if (unlikely(MPIDI_section_has_posted(m->vci)))
-        MPIDI_section_issue_posted(m->vci);
 }
 
 /* Try the lock. Returns 1 if we have it now or had it already, 0 if another thread has it. Issues
@@ -85,27 +83,27 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_section_release(MPIDU_Thread_mutex_t * m)
     return depth;
 }
 
+/* The last exit of a VCI, which the holder has entered once. Not with csync. */
+__attribute__((always_inline))
+MPL_STATIC_INLINE_PREFIX void MPIDI_section_leave_vci(MPIDU_Thread_mutex_t * m, MPIDI_vci_t * vci)
+{
+    if (unlikely(tsm_load(&vci->poll_wanted, TSM_RELAXED)))
+        MPIDI_section_poll_for_others(m);
+    MPIDI_vci_lock_disown_(m, 1);
+    tsm_lock_release(&m->mutex);
+    MPIDI_section_wake_after_();
+    MPIDI_SECTION_FENCE();
+    if (unlikely(MPIDI_section_has_posted(vci)))
+        MPIDI_section_help(m);
+}
+
+__attribute__((always_inline))
 MPL_STATIC_INLINE_PREFIX void MPIDI_section_exit(MPIDU_Thread_mutex_t * m)
 {
-    MPIDI_vci_t *vci = m->vci;
-
-    if (m->count > 1) {
+    if (m->count > 1)
         m->count--;
-        return;
-    }
-    if (unlikely(MPIDI_vci_lock_is_csync(m))) {
-        MPIDI_section_exit_csync(m);
-        return;
-    }
-    if (vci && unlikely(tsm_load(&vci->poll_wanted, TSM_RELAXED)))
-        MPIDI_section_poll_for_others(m);
-    MPIDI_vci_lock_leave(m);
-    MPIDI_section_wake_after_();
-    if (vci) {
-        MPIDI_SECTION_FENCE();
-        if (unlikely(MPIDI_section_has_posted(vci)))
-            MPIDI_section_help(m);
-    }
+    else
+        MPIDI_section_exit_last(m);
 }
 
 /* Let other threads in, whatever the depth of our own entries, and return to the same depth. Not for

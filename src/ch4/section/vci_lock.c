@@ -12,12 +12,12 @@
 /* Tries of a taken mutex before the thread sleeps: about the time of a few polls. */
 #define LOOKS 200
 
-/* Try the Pthread mutex for a moment, while there is a processor for each thread; 1 if it is ours. The
- * mutex puts a thread to sleep at once, which takes longer than a poll holds the lock. The other
- * locks spin themselves, or have an order that a try would break. */
+/* Try the lock for a moment, while there is a processor for each thread; 1 if it is ours. The Pthread
+ * mutex and the futex lock put a thread to sleep at once, which takes longer than a poll holds the
+ * lock. The other locks spin themselves, or have an order that a try would break. */
 static int look(MPIDU_Thread_mutex_t * m)
 {
-    if (MPICH_THREAD_LOCK != TSM_LOCK_KIND_MUTEX)
+    if (MPICH_THREAD_LOCK != TSM_LOCK_KIND_MUTEX && MPICH_THREAD_LOCK != TSM_LOCK_KIND_FUTEX)
         return 0;
     for (int i = 0; i < LOOKS && !tsm_load_crowded(); i++) {
         tsm_cpu_pause();
@@ -68,8 +68,10 @@ int MPIDI_vci_csync_try(MPIDU_Thread_mutex_t * m)
 
 int MPIDI_vci_csync_leave(MPIDU_Thread_mutex_t * m)
 {
-    int depth = MPIDI_vci_lock_disown_(m);
+    int depth = m->count;
 
+    MPIR_Assert(depth > 0);
+    MPIDI_vci_lock_disown_(m, 1);
     tsm_dsm_lock_release(&((MPIDI_vci_t *) m->vci)->csync);
     return depth;
 }

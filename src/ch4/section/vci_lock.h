@@ -35,7 +35,6 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_vci_lock_is_mine(const MPIDU_Thread_mutex_t *
 
 MPL_STATIC_INLINE_PREFIX void MPIDI_vci_lock_own_(MPIDU_Thread_mutex_t * m, int is_vci)
 {
-    MPIR_Assert(m->count == 0);
     __atomic_store_n(&m->owner, MPIDI_VCI_LOCK_SELF(), __ATOMIC_RELAXED);
     m->count = 1;
     MPIDI_thread_local.held += is_vci ? MPIDI_THREAD_VCI : MPIDI_THREAD_SECTION;
@@ -79,22 +78,20 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_vci_lock_try(MPIDU_Thread_mutex_t * m)
     return 1;
 }
 
-MPL_STATIC_INLINE_PREFIX int MPIDI_vci_lock_disown_(MPIDU_Thread_mutex_t * m)
+MPL_STATIC_INLINE_PREFIX void MPIDI_vci_lock_disown_(MPIDU_Thread_mutex_t * m, int is_vci)
 {
-    int depth = m->count;
-
-    MPIR_Assert(depth > 0);
     m->count = 0;
-    MPIDI_thread_local.held -= m->vci ? MPIDI_THREAD_VCI : MPIDI_THREAD_SECTION;
+    MPIDI_thread_local.held -= is_vci ? MPIDI_THREAD_VCI : MPIDI_THREAD_SECTION;
     __atomic_store_n(&m->owner, 0, __ATOMIC_RELAXED);
-    return depth;
 }
 
 /* Release the mutex's own lock, whatever the depth, and return the depth. By the holder. */
 MPL_STATIC_INLINE_PREFIX int MPIDI_vci_lock_leave(MPIDU_Thread_mutex_t * m)
 {
-    int depth = MPIDI_vci_lock_disown_(m);
+    int depth = m->count;
 
+    MPIR_Assert(depth > 0);
+    MPIDI_vci_lock_disown_(m, m->vci != NULL);
     tsm_lock_release(&m->mutex);
     return depth;
 }

@@ -18,6 +18,17 @@
 #define MPIDI_INJECT MPIR_CVAR_CH4_SHM_INJECT
 #endif
 
+/* Returns 1 if a message may be large enough for XPMEM or for copies between GPUs, which MPICH asks
+ * first, and under the lock of the VCI. */
+MPL_STATIC_INLINE_PREFIX int MPIDI_inject_is_for_ipc(MPI_Aint count, MPI_Datatype datatype)
+{
+    MPI_Aint data_sz;
+
+    MPIDI_Datatype_check_size(datatype, count, data_sz);
+    return data_sz >= MPL_MIN(MPIR_CVAR_CH4_IPC_XPMEM_P2P_THRESHOLD,
+                              MPIR_CVAR_CH4_IPC_GPU_P2P_THRESHOLD);
+}
+
 /* Returns 1 if the message is sent, 0 if it cannot go now: there is no free cell, or other messages
  * wait for one. VCI lock held. */
 MPL_STATIC_INLINE_PREFIX int MPIDI_inject_locked(const void *buf, MPI_Aint count,

@@ -44,6 +44,7 @@
 #define TSM_LOCK_KIND_HMCS     6
 #define TSM_LOCK_KIND_HYBLOCK  7
 #define TSM_LOCK_KIND_ADAPTIVE 8
+#define TSM_LOCK_KIND_FUTEX    9
 
 /* Each block: the name, the functions' prefix, and for queue locks the kind of node. */
 #ifndef TSM_LOCK_KIND
@@ -99,6 +100,11 @@
 #include "tsm_adaptive.h"
 #define TSM_LOCK_NAME_ "adaptive"
 #define TSM_LOCK_CALL_(what_) tsm_adaptive_##what_
+
+#elif TSM_LOCK_KIND == TSM_LOCK_KIND_FUTEX
+#include "tsm_futex_lock.h"
+#define TSM_LOCK_NAME_ "futex"
+#define TSM_LOCK_CALL_(what_) tsm_futex_lock_##what_
 
 #else
 #error "TSM_LOCK_KIND is none of the numbers of locks.def"
