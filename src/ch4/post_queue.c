@@ -13,7 +13,6 @@
 typedef struct MPIDI_post_queue_other {
     int kind;
     tsm_swp_node_t in_swp;      /* the one node of the SWP queue; stays there */
-    TSM_ATOMIC(tsm_swp_node_t *) ahead; /* taken out by a peek, or NULL; only the holder writes it */
     /* WAIT_FREE */
     tsm_wfq_t wfq;
     tsm_wfq_handle_t *holder;   /* the handle of the VCI's holder, passed on with the lock */
@@ -41,7 +40,6 @@ void MPIDI_post_queue_init(MPIDI_post_queue_t * queue, int kind)
         return;
     other = checked(aligned_alloc(TSM_CACHELINE, sizeof(*other)));
     other->kind = kind;
-    tsm_store(&other->ahead, NULL, TSM_RELAXED);
     if (kind == MPIDI_POST_QUEUE_MAILBOX) {
         tsm_mailbox_init(&other->box, other->slot, MPIDI_POST_QUEUE_MESSAGES);
     } else {
@@ -114,8 +112,9 @@ int MPIDI_post_queue_push_other(MPIDI_post_queue_t * queue, int vci, tsm_swp_nod
         push_wait_free(other, vci, node);
 }
 
-static tsm_swp_node_t *pop(other_t * other)
+tsm_swp_node_t *MPIDI_post_queue_pop_other(MPIDI_post_queue_t * queue)
 {
+    other_t *other = queue->other;
     uint64_t word;
 
     if (other->kind == MPIDI_POST_QUEUE_WAIT_FREE)
@@ -125,31 +124,10 @@ static tsm_swp_node_t *pop(other_t * other)
     return (tsm_swp_node_t *) (uintptr_t) word;
 }
 
-tsm_swp_node_t *MPIDI_post_queue_pop_other(MPIDI_post_queue_t * queue)
-{
-    tsm_swp_node_t *node = tsm_load(&queue->other->ahead, TSM_RELAXED);
-
-    if (!node)
-        return pop(queue->other);
-    tsm_store(&queue->other->ahead, NULL, TSM_SEQ_CST);
-    return node;
-}
-
-tsm_swp_node_t *MPIDI_post_queue_peek_other(MPIDI_post_queue_t * queue)
-{
-    tsm_swp_node_t *node = tsm_load(&queue->other->ahead, TSM_RELAXED);
-
-    if (!node && (node = pop(queue->other)) != NULL)
-        tsm_store(&queue->other->ahead, node, TSM_SEQ_CST);
-    return node;
-}
-
 int MPIDI_post_queue_is_empty_other(const MPIDI_post_queue_t * queue)
 {
     other_t *other = queue->other;
 
-    if (tsm_load(&other->ahead, TSM_SEQ_CST))
-        return 0;
     return other->kind == MPIDI_POST_QUEUE_MAILBOX ? tsm_mailbox_is_idle(&other->box) :
         tsm_wfq_is_empty(&other->wfq);
 }
@@ -165,16 +143,11 @@ static void take_all_swp(tsm_swp_t * swp, void (*take) (void *, tsm_swp_node_t *
     }
 }
 
-static int has_ahead(const MPIDI_post_queue_t * queue)
-{
-    return tsm_load(&queue->other->ahead, TSM_RELAXED) != NULL;
-}
-
 /* Indexes of the wait-free queue may have no item, so it takes at most so many. */
 static void take_all_wait_free(MPIDI_post_queue_t * queue, void (*take) (void *, tsm_swp_node_t *),
                                void *arg)
 {
-    uint64_t most = tsm_wfq_length(&queue->other->wfq) + has_ahead(queue);
+    uint64_t most = tsm_wfq_length(&queue->other->wfq);
     tsm_swp_node_t *node;
 
     while (most-- > 0 && (node = MPIDI_post_queue_pop_other(queue)) != NULL)
@@ -184,7 +157,7 @@ static void take_all_wait_free(MPIDI_post_queue_t * queue, void (*take) (void *,
 static void take_all_mail(MPIDI_post_queue_t * queue, void (*take) (void *, tsm_swp_node_t *),
                           void *arg)
 {
-    uint64_t most = tsm_mailbox_length(&queue->other->box) + has_ahead(queue);
+    uint64_t most = tsm_mailbox_length(&queue->other->box);
     tsm_swp_node_t *node = NULL;
 
     while (most-- > 0) {

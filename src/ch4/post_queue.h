@@ -46,7 +46,6 @@ void MPIDI_post_queue_destroy(MPIDI_post_queue_t * queue, int vci);
 /* Slow paths. */
 int MPIDI_post_queue_push_other(MPIDI_post_queue_t * queue, int vci, tsm_swp_node_t * node);
 tsm_swp_node_t *MPIDI_post_queue_pop_other(MPIDI_post_queue_t * queue);
-tsm_swp_node_t *MPIDI_post_queue_peek_other(MPIDI_post_queue_t * queue);
 int MPIDI_post_queue_is_empty_other(const MPIDI_post_queue_t * queue);
 
 /* Returns 0 if the queue refuses the node, else 1. vci: the queue's. Any thread. */
@@ -65,12 +64,6 @@ static inline tsm_swp_node_t *MPIDI_post_queue_pop(MPIDI_post_queue_t * queue)
     if (__builtin_expect(queue->other != NULL, 0))
         return MPIDI_post_queue_pop_other(queue);
     return tsm_swp_pop(&queue->swp);
-}
-
-/* Returns the node that the next pop will return, or NULL. By the holder of the VCI; never waits. */
-static inline tsm_swp_node_t *MPIDI_post_queue_peek(MPIDI_post_queue_t * queue)
-{
-    return queue->other ? MPIDI_post_queue_peek_other(queue) : tsm_swp_peek(&queue->swp);
 }
 
 /* A push, then a read of X, in one thread, and a write of X, then this, in another one: if all are

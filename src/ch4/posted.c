@@ -109,30 +109,6 @@ int MPIDI_posted_issue(MPIDI_vci_t * vci, int max)
     return n;
 }
 
-static int is_send(const tsm_swp_node_t * node)
-{
-    const MPIDI_op_kind_t kind = NODE_ITEM(node)->op.kind;
-
-    return kind == MPIDI_OP_ISEND || kind == MPIDI_OP_ISSEND || kind == MPIDI_OP_ISEND_COLL;
-}
-
-int MPIDI_posted_issue_sends(MPIDI_vci_t * vci, int max)
-{
-    tsm_swp_node_t *node;
-    int n = 0;
-
-    if (vci->draining)
-        return 0;
-    MPIDI_vci_issue_begin(vci);
-    for (; n < max && (node = MPIDI_post_queue_peek(&vci->posted)) && is_send(node); n++) {
-        if (!MPIDI_post_queue_pop(&vci->posted))
-            break;
-        apply(vci, NODE_ITEM(node));
-    }
-    MPIDI_vci_issue_end(vci);
-    return n;
-}
-
 static void apply_node(void *vci, tsm_swp_node_t * node)
 {
     apply(vci, NODE_ITEM(node));

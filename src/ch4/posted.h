@@ -36,10 +36,6 @@ void MPIDI_posted_issue_one(MPIDI_vci_t * vci, MPIDI_posted_t * item);
  * issue: the caller's operation goes behind the others. */
 int MPIDI_posted_issue(MPIDI_vci_t * vci, int max);
 
-/* Issue the sends that come before anything else, at most max, and return their number. They never wait
- * for room. VCI held; never waits. Returns 0 inside an issue of this VCI. */
-int MPIDI_posted_issue_sends(MPIDI_vci_t * vci, int max);
-
 /* Issue all that was posted before the call, which may include operations of the calling thread. VCI
  * held. Waits for a thread that is between the two stores of its post; that thread needs only a
  * processor. */

@@ -9,7 +9,7 @@
  * in order: short, long, noncontiguous and synchronous ones, with requests that are waited for or
  * freed at once.  -t 1 runs with MPI_THREAD_SINGLE. */
 #include "mt.h"
-#include <fcntl.h>
+#include "latch.h"
 
 #define MAX_BYTES 40000
 #define KINDS 6
@@ -24,7 +24,6 @@ typedef struct {
 
 static MPI_Comm comm[MT_MAX_THREADS];
 static MPI_Datatype few_blocks, many_blocks;
-static char latch[] = "/tmp/isend_never_waits.XXXXXX";
 static atomic_int started;
 static atomic_long held_back;   /* short sends that were not complete at once */
 
@@ -64,11 +63,6 @@ static unsigned char *start_send(int stream, long seq, MPI_Request * r)
     else
         MT_OK(MPI_Isend(b, m.bytes, MPI_BYTE, 1, stream, comm[stream], r));
     return b;
-}
-
-static void open_latch(void)
-{
-    MT_CHECK(unlink(latch) == 0, "cannot remove %s", latch);
 }
 
 /* By the last thread of process 0 that has started its sends. */
@@ -133,23 +127,6 @@ static void *receiver(void *arg)
     MT_OK(MPI_Send(NULL, 0, MPI_BYTE, 0, GO + t->id, MPI_COMM_WORLD));
     free(b);
     return NULL;
-}
-
-/* Outside MPI, until the file is removed. */
-static void wait_latch(void)
-{
-    while (access(latch, F_OK) == 0)
-        usleep(1000);
-}
-
-static void make_latch(void)
-{
-    if (mt.rank == 0) {
-        int fd = mkstemp(latch);
-        MT_CHECK(fd >= 0, "cannot create %s", latch);
-        close(fd);
-    }
-    MT_OK(MPI_Bcast(latch, sizeof(latch), MPI_CHAR, 0, MPI_COMM_WORLD));
 }
 
 static int is_ofi(void)

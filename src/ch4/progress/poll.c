@@ -85,57 +85,21 @@ void MPIDI_poll_test_failed(MPIDI_thread_t * self)
         tsm_yield();
 }
 
-/* Drive a VCI that another thread may hold. Issues the sends posted there, too: the peer may make room
- * here only after it has received them, and the caller may be the only thread to issue them (offload).
- * Other operations may need room themselves and so keep the caller from what it has room for. */
-static int drive_other(MPIDU_Thread_mutex_t * m)
-{
-    int mpi_errno, sends, rounds = 0;
-
-    if (!MPIDI_vci_lock_try(m))
-        return MPI_SUCCESS;
-    mpi_errno = MPIDI_drive(m->vci, MPIDI_PROGRESS_ALL);
-    do {
-        sends = MPIDI_posted_issue_sends(m->vci, MPIR_CVAR_CH4_MAX_COMBINE);
-        MPIDI_section_release(m);
-        MPIDI_SECTION_FENCE();  /* then look once more, as at each release (section.h) */
-    } while ((sends || rounds++ == 0) && MPIDI_section_has_posted(m->vci) && MPIDI_vci_lock_try(m));
-    return mpi_errno;
-}
-
-/* Drive all VCIs; of those that the caller holds, in the middle of operations, only the netmod. */
-static int drive_all(void)
-{
-    int mpi_errno = MPI_SUCCESS;
-
-    for (int i = 0; i < MPIDI_global.n_vcis && mpi_errno == MPI_SUCCESS; i++) {
-        MPIDU_Thread_mutex_t *m = &MPIDI_VCI(i).lock;
-        mpi_errno = MPIDI_vci_lock_is_mine(m) ? MPIDI_NM_progress(i, 0) : drive_other(m);
-    }
-    return mpi_errno;
-}
-
-/* A thread that issues posted operations, on this VCI or on another one that it holds, keeps all its
- * locks because a later operation in the queue may be of the same thread to the same peer. It waits
- * for no lock, because the holder may wait for it, and runs no progress hook, which might do either.
- * It always drives other VCIs: the peer may make room here only after it gets room there. */
+/* A thread that issues posted operations keeps its lock, because a later operation in the queue may be
+ * of the same thread to the same peer, and runs no progress hook, which might wait for a lock. */
 int MPIDI_progress_make_room(int vci)
 {
     MPIDU_Thread_mutex_t *m = &MPIDI_VCI(vci).lock;
-    int mpi_errno;
+    int mpi_errno, depth;
 
     if (!MPIR_ThreadInfo.isThreaded)
         return MPID_Progress_test(NULL);
-    if (MPIDI_thread_local.draining) {
-        mpi_errno = drive_all();
-        MPIDI_complete_wake();
-        MPIDI_section_pause();
-    } else {
-        int depth = MPIDI_section_suspend(m);
-        mpi_errno = MPID_Progress_test(NULL);
-        MPIDI_section_pause();
-        MPIDI_section_resume(m, depth, 0);
-    }
+    if (MPIDI_thread_local.draining)
+        return MPIDI_NM_progress(vci, 0);
+    depth = MPIDI_section_suspend(m);
+    mpi_errno = MPID_Progress_test(NULL);
+    MPIDI_section_pause();
+    MPIDI_section_resume(m, depth, 0);
     return mpi_errno;
 }
 

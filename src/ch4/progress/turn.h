@@ -29,9 +29,9 @@ int MPIDI_progress_await_counter(int vci, MPIR_cc_t * counter);
         MPIR_ERR_CHECK(mpi_errno); \
     }
 
-/* Make room in the netmod for an operation that is under way (libfabric's EAGAIN). The VCI is held. A
- * thread that issues posted operations keeps all its locks, waits for none and runs no progress hook;
- * any other lets threads in. Both wake the threads whose requests they completed. */
+/* Between two attempts at a call of libfabric that finds no room, where the user has asked for attempts
+ * (MPIR_CVAR_CH4_OFI_MAX_EAGAIN_RETRY) instead of a deferred send. The VCI is held. A thread that
+ * issues posted operations keeps it; any other lets threads in. */
 int MPIDI_progress_make_room(int vci);
 
 /* Between two polls of the asynchronous progress thread: let in the threads that wait for a VCI, and

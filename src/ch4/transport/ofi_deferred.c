@@ -6,79 +6,12 @@
 #include "mpidimpl.h"
 #include "ofi_events.h"
 #include "ofi_deferred.h"
+#include "ofi_deferred_call.h"
 #include "ofi_deferred_recv.h"
 
-/* The deferred sends of an endpoint are a circle of addresses; each is represented by its first
- * request, which points to the last one to that address. last_peer is the address that had the last
- * turn; its next_peer is next. An address without room only loses its turn, so that a stalled peer
- * delays no other. */
-
 #define DEFERRED(req_, field_) MPIDI_OFI_REQUEST(req_, util.deferred.field_)
-
-/* The first deferred send to this address, or NULL. */
-static MPIR_Request *find_peer(const MPIDI_OFI_deferred_t * d, fi_addr_t addr)
-{
-    MPIR_Request *peer = d->last_peer;
-
-    for (int i = 0; i < d->n_peers; i++, peer = DEFERRED(peer, next_peer)) {
-        if (DEFERRED(peer, addr) == addr)
-            return peer;
-    }
-    return NULL;
-}
-
-int MPIDI_OFI_is_deferred_peer(int ctx_idx, fi_addr_t addr)
-{
-    return find_peer(&MPIDI_OFI_global.ctx[ctx_idx].deferred, addr) != NULL;
-}
-
-/* Append a request, with its arguments set, to the sends to its address. */
-void MPIDI_OFI_defer_send(MPIR_Request * sreq, int ctx_idx)
-{
-    MPIDI_OFI_deferred_t *d = &MPIDI_OFI_global.ctx[ctx_idx].deferred;
-    MPIR_Request *peer = find_peer(d, DEFERRED(sreq, addr));
-
-    DEFERRED(sreq, next) = NULL;
-    if (peer) {
-        DEFERRED(DEFERRED(peer, last), next) = sreq;
-        DEFERRED(peer, last) = sreq;
-        return;
-    }
-    DEFERRED(sreq, last) = sreq;
-    if (d->last_peer) {
-        DEFERRED(sreq, next_peer) = DEFERRED(d->last_peer, next_peer);
-        DEFERRED(d->last_peer, next_peer) = sreq;
-    } else {
-        DEFERRED(sreq, next_peer) = sreq;
-    }
-    d->last_peer = sreq;
-    d->n_peers++;
-}
-
-/* Remove the first send to the address whose turn it is. 1 if there is another one to it. */
-static int remove_first(MPIDI_OFI_deferred_t * d)
-{
-    MPIR_Request *before = d->last_peer;
-    MPIR_Request *sreq = DEFERRED(before, next_peer);
-    MPIR_Request *next = DEFERRED(sreq, next);
-    int is_only_peer = before == sreq;
-
-    if (next) {
-        DEFERRED(next, last) = DEFERRED(sreq, last);
-        DEFERRED(next, next_peer) = is_only_peer ? next : DEFERRED(sreq, next_peer);
-        if (is_only_peer)
-            d->last_peer = next;
-        else
-            DEFERRED(before, next_peer) = next;
-        return 1;
-    }
-    if (is_only_peer)
-        d->last_peer = NULL;
-    else
-        DEFERRED(before, next_peer) = DEFERRED(sreq, next_peer);
-    d->n_peers--;
-    return 0;
-}
+#define ITEM_REQUEST(item_) \
+    MPL_container_of(item_, MPIR_Request, dev.ch4.netmod.ofi.util.deferred.item)
 
 /* The error code of a call of libfabric that failed. */
 int MPIDI_OFI_native_error(MPIDI_OFI_native_kind_t kind, ssize_t ret)
@@ -110,7 +43,7 @@ static int fail_send(int vni, MPIR_Request * sreq, ssize_t ret)
     int is_huge = MPIDI_OFI_REQUEST(sreq, event_id) == MPIDI_OFI_EVENT_SEND_HUGE;
     int mpi_errno = MPI_SUCCESS;
 
-    sreq->status.MPI_ERROR = MPIDI_OFI_native_error(DEFERRED(sreq, kind), ret);
+    sreq->status.MPI_ERROR = MPIDI_OFI_native_error(DEFERRED(sreq, item.kind), ret);
     if (is_sync)
         MPIR_Request_add_ref(sreq);
     if (is_sync || is_huge)
@@ -120,28 +53,47 @@ static int fail_send(int vni, MPIR_Request * sreq, ssize_t ret)
     return mpi_errno;
 }
 
-/* Issue sends to the address whose turn it is, until there is no room. */
+/* Issue a deferred send or call: 0, or what libfabric returns. */
+static ssize_t issue(MPIDI_OFI_deferred_item_t * item, int ctx_idx)
+{
+    MPIR_Request *sreq = ITEM_REQUEST(item);
+
+    if (item->kind == MPIDI_OFI_NATIVE_CALL)
+        return MPIDI_OFI_deferred_call_issue(item);
+    return MPIDI_OFI_call_native(item->kind, sreq, ctx_idx, DEFERRED(sreq, buf), DEFERRED(sreq, len),
+                                 DEFERRED(sreq, cq_data), item->addr, DEFERRED(sreq, match_bits));
+}
+
+/* After issue has returned ret. The item is out of the circle. */
+static int end(MPIDI_OFI_deferred_item_t * item, int vni, ssize_t ret)
+{
+    MPIR_Request *sreq = ITEM_REQUEST(item);
+
+    if (item->kind == MPIDI_OFI_NATIVE_CALL)
+        return MPIDI_OFI_deferred_call_end(item, vni, ret);
+    if (ret != 0)
+        return fail_send(vni, sreq, ret);
+    if (item->kind == MPIDI_OFI_NATIVE_INJECT)
+        return MPIDI_OFI_send_event(vni, NULL, sreq, MPIDI_OFI_REQUEST(sreq, event_id));
+    return MPI_SUCCESS;
+}
+
+/* Issue to the address whose turn it is, until there is no room. */
 static int issue_peer(MPIDI_OFI_deferred_t * d, int vni, int ctx_idx, int *left)
 {
     int mpi_errno = MPI_SUCCESS, more = 1;
 
     while (more && *left > 0 && mpi_errno == MPI_SUCCESS) {
-        MPIR_Request *sreq = DEFERRED(d->last_peer, next_peer);
-        MPIDI_OFI_native_kind_t kind = DEFERRED(sreq, kind);
-        ssize_t ret = MPIDI_OFI_call_native(kind, sreq, ctx_idx, DEFERRED(sreq, buf),
-                                            DEFERRED(sreq, len), DEFERRED(sreq, cq_data),
-                                            DEFERRED(sreq, addr), DEFERRED(sreq, match_bits));
+        MPIDI_OFI_deferred_item_t *item = MPIDI_OFI_deferred_first(d);
+        ssize_t ret = issue(item, ctx_idx);
         --*left;
         if (ret == -FI_EAGAIN)
             break;
-        more = remove_first(d);
-        if (ret != 0)
-            mpi_errno = fail_send(vni, sreq, ret);
-        else if (kind == MPIDI_OFI_NATIVE_INJECT)
-            mpi_errno = MPIDI_OFI_send_event(vni, NULL, sreq, MPIDI_OFI_REQUEST(sreq, event_id));
+        more = MPIDI_OFI_deferred_remove(d);
+        mpi_errno = end(item, vni, ret);
     }
     if (more)
-        d->last_peer = DEFERRED(d->last_peer, next_peer);
+        MPIDI_OFI_deferred_pass(d);
     return mpi_errno;
 }
 
@@ -181,7 +133,7 @@ int MPIDI_OFI_deferred_finish(void)
 
     for (int vni = 0; vni < MPIDI_OFI_global.num_vnis; vni++) {
         for (int nic = 0; nic < MPIDI_OFI_global.num_nics; nic++) {
-            while (MPIDI_OFI_HAS_DEFERRED_SENDS(MPIDI_OFI_get_ctx_index(NULL, vni, nic)))
+            while (MPIDI_OFI_HAS_DEFERRED_PEERS(MPIDI_OFI_get_ctx_index(NULL, vni, nic)))
                 MPIDI_OFI_PROGRESS(vni);
         }
     }

@@ -6,7 +6,7 @@
 #ifndef OFI_DEFERRED_PRE_H_INCLUDED
 #define OFI_DEFERRED_PRE_H_INCLUDED
 
-/* Types of ofi_deferred.h, ofi_deferred_recv.h and ofi_flush.h, for ofi_pre.h. */
+/* Types of ofi_deferred*.h and ofi_flush.h, for ofi_pre.h. */
 
 struct MPIR_Request;
 struct MPIR_Win;
@@ -16,22 +16,28 @@ typedef enum {
     MPIDI_OFI_NATIVE_INJECT,
     MPIDI_OFI_NATIVE_SEND,
     MPIDI_OFI_NATIVE_IOV,
-    MPIDI_OFI_NATIVE_RECV
+    MPIDI_OFI_NATIVE_RECV,
+    MPIDI_OFI_NATIVE_CALL       /* see ofi_deferred_call.h */
 } MPIDI_OFI_native_kind_t;
 
+/* What is deferred to an address, and its links; see ofi_deferred_peers.h. */
+typedef struct MPIDI_OFI_deferred_item {
+    struct MPIDI_OFI_deferred_item *next;       /* next one to the same address */
+    struct MPIDI_OFI_deferred_item *last;       /* in the first one to an address: the last one */
+    struct MPIDI_OFI_deferred_item *next_peer;  /* in the first one to an address: the first one
+                                                 * to the next address */
+    fi_addr_t addr;
+    MPIDI_OFI_native_kind_t kind;
+} MPIDI_OFI_deferred_item_t;
+
 /* A native send that waits for room, in the request that it completes: what the call of libfabric
- * needs, and its links. No communicator: the user may have freed it. */
+ * needs. No communicator: the user may have freed it. */
 typedef struct {
-    struct MPIR_Request *next;  /* next send to the same address */
-    struct MPIR_Request *last;  /* in the first send to an address: the last one to it */
-    struct MPIR_Request *next_peer;     /* in the first send to an address: the first one to the
-                                         * next address */
+    MPIDI_OFI_deferred_item_t item;
     const void *buf;            /* data, or array of struct iovec */
     size_t len;                 /* bytes, or length of the array */
     uint64_t cq_data;
     uint64_t match_bits;
-    fi_addr_t addr;
-    MPIDI_OFI_native_kind_t kind;
 } MPIDI_OFI_deferred_send_t;
 
 /* The same for a receive. */
@@ -46,14 +52,24 @@ typedef struct {
     uint64_t flags;
 } MPIDI_OFI_deferred_recv_t;
 
-/* What waits at one endpoint: sends, a circle of addresses with a FIFO for each; receives, a FIFO. */
+/* The same for the receive of a synchronous send's acknowledgement, in memory of its own. */
+typedef struct MPIDI_OFI_deferred_ack {
+    struct MPIDI_OFI_deferred_ack *next;
+    uint64_t match_bits;
+    fi_addr_t addr;
+    void *context;
+} MPIDI_OFI_deferred_ack_t;
+
+/* What waits at one endpoint: a circle of addresses with a FIFO for each; acknowledgements and other
+ * receives, a FIFO each. */
 typedef struct {
-    struct MPIR_Request *last_peer;     /* first send to the address that had its turn
-                                         * last, or NULL */
+    MPIDI_OFI_deferred_item_t *last_peer;       /* first item to the address that had its turn
+                                                 * last, or NULL */
     int n_peers;
     struct MPIR_Request *first_recv;
     struct MPIR_Request *last_recv;
-    int recvs_held;             /* a receive that goes first waits for room */
+    MPIDI_OFI_deferred_ack_t *first_ack;
+    MPIDI_OFI_deferred_ack_t *last_ack;
 } MPIDI_OFI_deferred_t;
 
 /* A thread that waits for the completion of one-sided operations, on its stack. */

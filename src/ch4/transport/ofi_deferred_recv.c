@@ -54,23 +54,57 @@ static int fail_recv(int vni, MPIR_Request * rreq, ssize_t ret)
     return MPIDI_OFI_dispatch_function(vni, &nothing, rreq);
 }
 
-/* Waits for room, ahead of the deferred receives: it has tag bits of its own, so it needs no order. */
-int MPIDI_OFI_recv_ack(int ctx_idx, int vni, fi_addr_t addr, uint64_t match_bits, void *context)
+static ssize_t call_recv_ack(int ctx_idx, fi_addr_t addr, uint64_t match_bits, void *context)
+{
+    return fi_trecv(MPIDI_OFI_global.ctx[ctx_idx].rx, NULL, 0, NULL, addr, match_bits, 0, context);
+}
+
+static int defer_ack(MPIDI_OFI_deferred_t * d, fi_addr_t addr, uint64_t match_bits, void *context)
+{
+    MPIDI_OFI_deferred_ack_t *ack = MPL_malloc(sizeof(*ack), MPL_MEM_OTHER);
+    int mpi_errno = MPI_SUCCESS;
+
+    MPIR_ERR_CHKANDJUMP(!ack, mpi_errno, MPI_ERR_NO_MEM, "**nomem");
+    *ack = (MPIDI_OFI_deferred_ack_t) {
+        .match_bits = match_bits,.addr = addr,.context = context
+    };
+    if (d->first_ack)
+        d->last_ack->next = ack;
+    else
+        d->first_ack = ack;
+    d->last_ack = ack;
+
+  fn_fail:
+    return mpi_errno;
+}
+
+/* It has tag bits of its own, so it needs no order and goes ahead of the deferred receives. */
+int MPIDI_OFI_recv_ack(int ctx_idx, fi_addr_t addr, uint64_t match_bits, void *context)
 {
     MPIDI_OFI_deferred_t *d = deferred_of(ctx_idx);
-    int mpi_errno = MPI_SUCCESS;
     ssize_t ret = -FI_EAGAIN;
 
-    d->recvs_held++;
-    while (ret == -FI_EAGAIN && mpi_errno == MPI_SUCCESS) {
-        ret = fi_trecv(MPIDI_OFI_global.ctx[ctx_idx].rx, NULL, 0, NULL, addr, match_bits, 0, context);
+    if (likely(!d->first_ack))
+        ret = call_recv_ack(ctx_idx, addr, match_bits, context);
+    if (unlikely(ret == -FI_EAGAIN))
+        return defer_ack(d, addr, match_bits, context);
+    return likely(ret == 0) ? MPI_SUCCESS : MPIDI_OFI_native_error(MPIDI_OFI_NATIVE_RECV, ret);
+}
+
+/* Issue acknowledgements, as far as there is room. */
+static int ack_progress(MPIDI_OFI_deferred_t * d, int ctx_idx)
+{
+    while (d->first_ack) {
+        MPIDI_OFI_deferred_ack_t *ack = d->first_ack;
+        ssize_t ret = call_recv_ack(ctx_idx, ack->addr, ack->match_bits, ack->context);
         if (ret == -FI_EAGAIN)
-            mpi_errno = MPIDI_OFI_retry_progress(vni);
+            break;
+        d->first_ack = ack->next;
+        MPL_free(ack);
+        if (ret != 0)
+            return MPIDI_OFI_native_error(MPIDI_OFI_NATIVE_RECV, ret);
     }
-    d->recvs_held--;
-    if (mpi_errno == MPI_SUCCESS && ret != 0)
-        mpi_errno = MPIDI_OFI_native_error(MPIDI_OFI_NATIVE_RECV, ret);
-    return mpi_errno;
+    return MPI_SUCCESS;
 }
 
 /* The next receive that may be issued, or NULL. */
@@ -78,14 +112,14 @@ static MPIR_Request *next_recv(const MPIDI_OFI_deferred_t * d)
 {
     MPIR_Request *rreq = d->first_recv;
 
-    return rreq && d->recvs_held && !(DEFERRED(rreq, flags) & FI_CLAIM) ? NULL : rreq;
+    return rreq && d->first_ack && !(DEFERRED(rreq, flags) & FI_CLAIM) ? NULL : rreq;
 }
 
 int MPIDI_OFI_deferred_recv_progress(int vni, int ctx_idx)
 {
     MPIDI_OFI_deferred_t *d = deferred_of(ctx_idx);
     MPIR_Request *rreq;
-    int mpi_errno = MPI_SUCCESS;
+    int mpi_errno = ack_progress(d, ctx_idx);
 
     for (int left = MPIDI_OFI_DEFERRED_TURN; left > 0 && !mpi_errno && (rreq = next_recv(d)); left--) {
         ssize_t ret = MPIDI_OFI_call_recv(rreq, ctx_idx, DEFERRED(rreq, buf), DEFERRED(rreq, len),

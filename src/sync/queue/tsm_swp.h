@@ -98,15 +98,6 @@ static inline tsm_swp_node_t *tsm_swp_pop(tsm_swp_t *queue)
     return tsm_swp_pop_last_(queue, node) ? node : NULL;
 }
 
-/* Returns the node that the next pop would remove, or NULL if the queue is empty or the oldest node is
- * not linked yet. A pop may still return NULL. Consumer only; wait-free. */
-static inline tsm_swp_node_t *tsm_swp_peek(const tsm_swp_t *queue)
-{
-    tsm_swp_node_t *node = queue->head;
-
-    return node == &queue->stub ? tsm_load(&node->next, TSM_ACQUIRE) : node;
-}
-
 /* 1 only if the queue has no node at the moment of the load, else 0; a push counts from its swap
  * on. Any thread; wait-free; seq_cst (see the end of this file). */
 static inline int tsm_swp_is_empty(const tsm_swp_t *queue)

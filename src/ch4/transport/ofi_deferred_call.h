@@ -1,0 +1,234 @@
+/*
+ * Copyright (C) by the MPICH-TSM developers
+ *     See COPYRIGHT in top-level directory
+ */
+
+#ifndef OFI_DEFERRED_CALL_H_INCLUDED
+#define OFI_DEFERRED_CALL_H_INCLUDED
+
+/* Deferred calls of libfabric for one-sided operations, active messages and acknowledgements: none of
+ * them waits for room. A call that libfabric refuses with FI_EAGAIN is copied to memory of its own, with
+ * its vectors, and what it injects; MPIDI_NM_progress issues it later, in order for each address
+ * (ofi_deferred_peers.h).
+ *
+ * Each function below is libfabric's function of that name, with the window or the index of the context
+ * in place of the endpoint; it returns 0 or an error, but never -FI_EAGAIN. With the VCI locked.
+ *
+ * A flush waits for deferred operations, because the window has counted them as issued. A failure of
+ * one is reported like that of a posted operation: by its request, or by the window's next
+ * synchronization. */
+
+#include "ofi_deferred_peers.h"
+
+typedef enum {
+    MPIDI_OFI_CALL_WRITE,
+    MPIDI_OFI_CALL_READ,
+    MPIDI_OFI_CALL_PLAIN_READ,
+    MPIDI_OFI_CALL_INJECT_WRITE,
+    MPIDI_OFI_CALL_ATOMIC,
+    MPIDI_OFI_CALL_FETCH_ATOMIC,
+    MPIDI_OFI_CALL_COMPARE_ATOMIC,
+    MPIDI_OFI_CALL_SEND,
+    MPIDI_OFI_CALL_INJECT,
+    MPIDI_OFI_CALL_TINJECT
+} MPIDI_OFI_call_kind_t;
+
+/* What a call needs; fields that its kind does not use are 0. Vectors have one element. */
+typedef struct {
+    MPIDI_OFI_call_kind_t kind;
+    int ctx_idx;
+    struct fid_ep *ep;
+    MPIR_Win *win;              /* NULL: not a one-sided operation */
+    fi_addr_t addr;
+    uint64_t flags;
+    void *context;
+    struct iovec local;
+    struct fi_rma_iov remote;
+    struct fi_ioc origin;       /* atomic operations */
+    struct fi_rma_ioc target;
+    struct fi_ioc compare;
+    struct fi_ioc result;
+    enum fi_datatype datatype;
+    enum fi_op op;
+    uint64_t cq_data;           /* TINJECT */
+    uint64_t tag;
+} MPIDI_OFI_call_t;
+
+/* Defer a call: 0, or -FI_ENOMEM. Copies *call, and the data of an injection. */
+ssize_t MPIDI_OFI_defer_call(const MPIDI_OFI_call_t * call);
+
+/* For MPIDI_OFI_deferred_progress: 0, or what libfabric returns. */
+ssize_t MPIDI_OFI_deferred_call_issue(MPIDI_OFI_deferred_item_t * item);
+
+/* After issue has returned ret, which is not -FI_EAGAIN: frees the item. Returns the error of a call
+ * that has neither a request nor a window. */
+int MPIDI_OFI_deferred_call_end(MPIDI_OFI_deferred_item_t * item, int vni, ssize_t ret);
+
+#define MPIDI_OFI_WIN_CTX_(win_) MPIDI_OFI_get_ctx_index(NULL, MPIDI_OFI_WIN(win_).vni, 0)
+#define MPIDI_OFI_WIN_CALL_(kind_, win_) \
+    .kind = kind_,.ctx_idx = MPIDI_OFI_WIN_CTX_(win_),.ep = MPIDI_OFI_WIN(win_).ep,.win = win_
+#define MPIDI_OFI_CTX_CALL_(kind_, ctx_idx_) \
+    .kind = kind_,.ctx_idx = ctx_idx_,.ep = MPIDI_OFI_global.ctx[ctx_idx_].tx
+
+/* Make the call and return what it returns, unless it has to be deferred. */
+#define MPIDI_OFI_TRY_CALL_(ctx_idx_, addr_, call_) \
+    do { \
+        if (!MPIDI_OFI_must_defer(ctx_idx_, addr_)) { \
+            ssize_t ret_ = call_; \
+            if (likely(ret_ != -FI_EAGAIN)) \
+                return ret_; \
+        } \
+    } while (0)
+
+MPL_STATIC_INLINE_PREFIX ssize_t MPIDI_OFI_win_writemsg(MPIR_Win * win, const struct fi_msg_rma *msg,
+                                                        uint64_t flags)
+{
+    MPIDI_OFI_TRY_CALL_(MPIDI_OFI_WIN_CTX_(win), msg->addr,
+                        fi_writemsg(MPIDI_OFI_WIN(win).ep, msg, flags));
+
+    const MPIDI_OFI_call_t call = {
+        MPIDI_OFI_WIN_CALL_(MPIDI_OFI_CALL_WRITE, win),.addr = msg->addr,
+        .flags = flags,.context = msg->context,.local = *msg->msg_iov,.remote = *msg->rma_iov
+    };
+
+    return MPIDI_OFI_defer_call(&call);
+}
+
+MPL_STATIC_INLINE_PREFIX ssize_t MPIDI_OFI_win_readmsg(MPIR_Win * win, const struct fi_msg_rma *msg,
+                                                       uint64_t flags)
+{
+    MPIDI_OFI_TRY_CALL_(MPIDI_OFI_WIN_CTX_(win), msg->addr,
+                        fi_readmsg(MPIDI_OFI_WIN(win).ep, msg, flags));
+
+    const MPIDI_OFI_call_t call = {
+        MPIDI_OFI_WIN_CALL_(MPIDI_OFI_CALL_READ, win),.addr = msg->addr,
+        .flags = flags,.context = msg->context,.local = *msg->msg_iov,.remote = *msg->rma_iov
+    };
+
+    return MPIDI_OFI_defer_call(&call);
+}
+
+MPL_STATIC_INLINE_PREFIX ssize_t MPIDI_OFI_win_inject_write(MPIR_Win * win, const void *buf, size_t len,
+                                                            fi_addr_t addr, uint64_t remote,
+                                                            uint64_t key)
+{
+    MPIDI_OFI_TRY_CALL_(MPIDI_OFI_WIN_CTX_(win), addr,
+                        fi_inject_write(MPIDI_OFI_WIN(win).ep, buf, len, addr, remote, key));
+
+    const MPIDI_OFI_call_t call = {
+        MPIDI_OFI_WIN_CALL_(MPIDI_OFI_CALL_INJECT_WRITE, win),.addr = addr,
+        .local = {.iov_base = (void *) buf,.iov_len = len},
+        .remote = {.addr = remote,.len = len,.key = key}
+    };
+
+    return MPIDI_OFI_defer_call(&call);
+}
+
+/* compare, result: NULL if the kind has none. */
+ssize_t MPIDI_OFI_defer_atomic(MPIDI_OFI_call_kind_t kind, MPIR_Win * win,
+                               const struct fi_msg_atomic *msg, const struct fi_ioc *compare,
+                               const struct fi_ioc *result, uint64_t flags);
+
+MPL_STATIC_INLINE_PREFIX ssize_t MPIDI_OFI_win_atomicmsg(MPIR_Win * win,
+                                                         const struct fi_msg_atomic *msg,
+                                                         uint64_t flags)
+{
+    MPIDI_OFI_TRY_CALL_(MPIDI_OFI_WIN_CTX_(win), msg->addr,
+                        fi_atomicmsg(MPIDI_OFI_WIN(win).ep, msg, flags));
+    return MPIDI_OFI_defer_atomic(MPIDI_OFI_CALL_ATOMIC, win, msg, NULL, NULL, flags);
+}
+
+MPL_STATIC_INLINE_PREFIX ssize_t MPIDI_OFI_win_fetch_atomicmsg(MPIR_Win * win,
+                                                               const struct fi_msg_atomic *msg,
+                                                               struct fi_ioc *result, uint64_t flags)
+{
+    MPIDI_OFI_TRY_CALL_(MPIDI_OFI_WIN_CTX_(win), msg->addr,
+                        fi_fetch_atomicmsg(MPIDI_OFI_WIN(win).ep, msg, result, NULL, 1, flags));
+    return MPIDI_OFI_defer_atomic(MPIDI_OFI_CALL_FETCH_ATOMIC, win, msg, NULL, result, flags);
+}
+
+MPL_STATIC_INLINE_PREFIX ssize_t MPIDI_OFI_win_compare_atomicmsg(MPIR_Win * win,
+                                                                 const struct fi_msg_atomic *msg,
+                                                                 const struct fi_ioc *compare,
+                                                                 struct fi_ioc *result,
+                                                                 uint64_t flags)
+{
+    MPIDI_OFI_TRY_CALL_(MPIDI_OFI_WIN_CTX_(win), msg->addr,
+                        fi_compare_atomicmsg(MPIDI_OFI_WIN(win).ep, msg, compare, NULL, 1, result,
+                                             NULL, 1, flags));
+    return MPIDI_OFI_defer_atomic(MPIDI_OFI_CALL_COMPARE_ATOMIC, win, msg, compare, result, flags);
+}
+
+MPL_STATIC_INLINE_PREFIX ssize_t MPIDI_OFI_ctx_send(int ctx_idx, const void *buf, size_t len,
+                                                    void *desc, fi_addr_t addr, void *context)
+{
+    MPIDI_OFI_TRY_CALL_(ctx_idx, addr,
+                        fi_send(MPIDI_OFI_global.ctx[ctx_idx].tx, buf, len, desc, addr, context));
+
+    const MPIDI_OFI_call_t call = {
+        MPIDI_OFI_CTX_CALL_(MPIDI_OFI_CALL_SEND, ctx_idx),.addr = addr,.context = context,
+        .local = {.iov_base = (void *) buf,.iov_len = len}
+    };
+
+    return MPIDI_OFI_defer_call(&call);
+}
+
+MPL_STATIC_INLINE_PREFIX ssize_t MPIDI_OFI_ctx_inject(int ctx_idx, const void *buf, size_t len,
+                                                      fi_addr_t addr)
+{
+    MPIDI_OFI_TRY_CALL_(ctx_idx, addr,
+                        fi_inject(MPIDI_OFI_global.ctx[ctx_idx].tx, buf, len, addr));
+
+    const MPIDI_OFI_call_t call = {
+        MPIDI_OFI_CTX_CALL_(MPIDI_OFI_CALL_INJECT, ctx_idx),.addr = addr,
+        .local = {.iov_base = (void *) buf,.iov_len = len}
+    };
+
+    return MPIDI_OFI_defer_call(&call);
+}
+
+MPL_STATIC_INLINE_PREFIX ssize_t MPIDI_OFI_ctx_readmsg(int ctx_idx, const struct fi_msg_rma *msg,
+                                                       uint64_t flags)
+{
+    MPIDI_OFI_TRY_CALL_(ctx_idx, msg->addr,
+                        fi_readmsg(MPIDI_OFI_global.ctx[ctx_idx].tx, msg, flags));
+
+    const MPIDI_OFI_call_t call = {
+        MPIDI_OFI_CTX_CALL_(MPIDI_OFI_CALL_READ, ctx_idx),.addr = msg->addr,
+        .flags = flags,.context = msg->context,.local = *msg->msg_iov,.remote = *msg->rma_iov
+    };
+
+    return MPIDI_OFI_defer_call(&call);
+}
+
+MPL_STATIC_INLINE_PREFIX ssize_t MPIDI_OFI_ctx_read(int ctx_idx, void *buf, size_t len, void *desc,
+                                                    fi_addr_t addr, uint64_t remote, uint64_t key,
+                                                    void *context)
+{
+    MPIDI_OFI_TRY_CALL_(ctx_idx, addr, fi_read(MPIDI_OFI_global.ctx[ctx_idx].tx, buf, len, desc, addr,
+                                               remote, key, context));
+
+    const MPIDI_OFI_call_t call = {
+        MPIDI_OFI_CTX_CALL_(MPIDI_OFI_CALL_PLAIN_READ, ctx_idx),.addr = addr,.context = context,
+        .local = {.iov_base = buf,.iov_len = len},
+        .remote = {.addr = remote,.len = len,.key = key}
+    };
+
+    return MPIDI_OFI_defer_call(&call);
+}
+
+/* An empty message. */
+MPL_STATIC_INLINE_PREFIX ssize_t MPIDI_OFI_ctx_tinject_empty(int ctx_idx, uint64_t cq_data,
+                                                             fi_addr_t addr, uint64_t tag)
+{
+    MPIDI_OFI_TRY_CALL_(ctx_idx, addr,
+                        fi_tinjectdata(MPIDI_OFI_global.ctx[ctx_idx].tx, NULL, 0, cq_data, addr, tag));
+
+    const MPIDI_OFI_call_t call = {
+        MPIDI_OFI_CTX_CALL_(MPIDI_OFI_CALL_TINJECT, ctx_idx),.addr = addr,.cq_data = cq_data,.tag = tag
+    };
+
+    return MPIDI_OFI_defer_call(&call);
+}
+
+#endif /* OFI_DEFERRED_CALL_H_INCLUDED */
