@@ -8,7 +8,7 @@
 
 /* Deferred calls of libfabric for one-sided operations, active messages and acknowledgements: none of
  * them waits for room. A call that libfabric refuses with FI_EAGAIN is copied to memory of its own, with
- * its vectors, and what it injects; MPIDI_NM_progress issues it later, in order for each address
+ * its vectors and what it injects; MPIDI_NM_progress issues it later, in order for each address
  * (ofi_deferred_peers.h).
  *
  * Each function below is libfabric's function of that name, with the window or the index of the context

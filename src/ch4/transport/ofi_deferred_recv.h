@@ -13,13 +13,13 @@
  *
  *   MPIDI_OFI_native_recv           issues or defers a receive
  *   MPIDI_OFI_native_cancel         cancels it; 0, or what fi_cancel returns
- *   MPIDI_OFI_recv_ack              issues or defers the receive of a synchronous send's acknowledgement
+ *   MPIDI_OFI_recv_ack              issues or defers that of an acknowledgement
  *   MPIDI_OFI_is_deferred_match     whether a message that a probe looks for may be for one of them
  *   MPIDI_OFI_deferred_recv_progress  issues what there is room for
  *
- * All with the VCI locked. Nothing is allocated but for a deferred acknowledgement: the arguments are in
- * the request, which has no other use for them before it is issued. A failure of a deferred receive is
- * reported in the status of its request; that of an acknowledgement ends the poll.
+ * All with the VCI locked. Only a deferred acknowledgement is allocated: any other receive has its
+ * arguments in the request, which has no other use for them before it is issued. A failure of a deferred
+ * receive is reported in the status of its request; that of an acknowledgement ends the poll.
  *
  * A probe finds nothing while a receive whose pattern overlaps its own is deferred, because that
  * receive comes first. */
