@@ -7,7 +7,7 @@
 #define OFI_DEFERRED_CALL_H_INCLUDED
 
 /* Deferred calls of libfabric for one-sided operations, active messages and acknowledgements: none of
- * them waits for room. A call that libfabric refuses with FI_EAGAIN is copied to memory of its own, with
+ * them waits for room. A call that libfabric refuses with FI_EAGAIN is copied to its own memory, with
  * its vectors and what it injects; MPIDI_NM_progress issues it later, in order for each address
  * (ofi_deferred_peers.h).
  *

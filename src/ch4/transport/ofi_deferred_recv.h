@@ -18,8 +18,8 @@
  *   MPIDI_OFI_deferred_recv_progress  issues what there is room for
  *
  * All with the VCI locked. Only a deferred acknowledgement is allocated: any other receive has its
- * arguments in the request, which has no other use for them before it is issued. A failure of a deferred
- * receive is reported in the status of its request; that of an acknowledgement ends the poll.
+ * arguments in the request, which has no other use for them before it is issued. A failure of a
+ * deferred receive is reported in the status of its request; that of an acknowledgement ends the poll.
  *
  * A probe finds nothing while a receive whose pattern overlaps its own is deferred, because that
  * receive comes first. */
