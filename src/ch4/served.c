@@ -31,7 +31,7 @@ void MPIDI_served_set_error(int mpi_errno)
 
 int MPIDI_served_take_error(void)
 {
-    if (likely(tsm_load(&MPIDI_served.error, TSM_RELAXED) == MPI_SUCCESS))
+    if (likely(!MPIDI_served_has_error()))
         return MPI_SUCCESS;
     return tsm_swap(&MPIDI_served.error, MPI_SUCCESS, TSM_ACQUIRE);
 }

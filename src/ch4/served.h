@@ -57,8 +57,12 @@ MPL_STATIC_INLINE_PREFIX void MPIDI_served_ring_all(void)
 void MPIDI_served_sleep_begin(void);
 void MPIDI_served_sleep_end(void);
 
-/* Keep the first error of a server; take it out. */
+/* Keep the first error of a server; is there one; take it out. */
 void MPIDI_served_set_error(int mpi_errno);
+MPL_STATIC_INLINE_PREFIX int MPIDI_served_has_error(void)
+{
+    return tsm_load(&MPIDI_served.error, TSM_RELAXED) != MPI_SUCCESS;
+}
 int MPIDI_served_take_error(void);
 
 #endif /* MPIDI_SERVED_H_INCLUDED */

@@ -20,6 +20,7 @@
  *             tsm_usc_register()      in each slot; look once more at what is waited for after it
  *             tsm_usc_sleep()         until a completer or an election wakes the waiter;
  *             tsm_usc_sleep_for()     or for a limited time
+ *             tsm_usc_is_woken()      whether that was so
  *             tsm_usc_unregister()    each slot
  *             tsm_usc_rejoin()        each set with join 0. 1: elected meanwhile, now the server
  *             tsm_usc_leave()         each set of which it is the server
@@ -196,6 +197,12 @@ static inline void tsm_usc_sleep(tsm_usc_waiter_t *waiter, tsm_wait_policy_t pol
 static inline void tsm_usc_sleep_for(tsm_usc_waiter_t *waiter, uint64_t ns)
 {
     tsm_wait_count_for(&waiter->count, waiter->begun, ns);
+}
+
+/* Returns whether a thread has woken the waiter since begin. */
+static inline int tsm_usc_is_woken(tsm_usc_waiter_t *waiter)
+{
+    return tsm_count_read(&waiter->count) != waiter->begun;
 }
 
 /* Wait until all takers have finished; then no other thread has the address of the waiter. The owner

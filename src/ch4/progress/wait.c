@@ -18,7 +18,7 @@
 /* Sleeps after which a thread that sleeps after one poll tries its full patience again. */
 #define PATIENCE_PROBE 16
 
-/* The longest sleep in a process with servers. */
+/* Time between two looks in a sleep of a process with servers. */
 #define SERVED_SLEEP_NS 100000000
 
 /* How many polls pay before a sleep while threads outnumber processors: many if what the thread waits
@@ -117,6 +117,16 @@ static int register_all(void *arg)
     return complete;
 }
 
+static int has_complete(const MPIDI_wait_t * w)
+{
+    for (int i = 0; i < w->count; i++) {
+        if (w->reqs[i] && MPIR_Request_is_active(w->reqs[i]) &&
+            MPIR_Request_is_complete(active_request(w->reqs[i])))
+            return 1;
+    }
+    return 0;
+}
+
 static void unregister_all(void *arg)
 {
     const MPIDI_wait_t *w = arg;
@@ -159,7 +169,7 @@ static uint32_t sleep_or_serve(const MPID_Progress_state * state, MPIDI_wait_t *
     return serving;
 }
 
-/* Sleep until the call can return, while the process's servers drive the VCIs. For a limited time: a
+/* Sleep until the call can return, while the process's servers drive the VCIs. It looks now and then: a
  * server may meet an error that completes no request, or be stopped because the program exits. */
 static void sleep_served(MPIDI_wait_t * w)
 {
@@ -167,8 +177,12 @@ static void sleep_served(MPIDI_wait_t * w)
 
     MPIDI_served_sleep_begin();
     tsm_usc_begin(self);
-    if (!register_all(w))
-        tsm_usc_sleep_for(self, SERVED_SLEEP_NS);
+    if (!register_all(w)) {
+        do
+            tsm_usc_sleep_for(self, SERVED_SLEEP_NS);
+        while (!tsm_usc_is_woken(self) && MPIDI_served_here() && !MPIDI_served_has_error() &&
+               !has_complete(w));
+    }
     unregister_all(w);
     MPIDI_served_sleep_end();
 }
