@@ -4,6 +4,7 @@
  */
 
 #include "mpidimpl.h"
+#include "casper/csp.h"
 #include "threads/op_pool.h"
 #include "threads/progress/server.h"
 #include "threads/progress/watchdog.h"
@@ -90,6 +91,7 @@ int MPIDI_progress_join_node(void)
 
 void MPIDI_progress_stop(void)
 {
+    csp_leave();
     MPIDI_watchdog_stop();
     MPIDI_op_pool_finalize();
     tsm_load_unshare();
@@ -100,12 +102,13 @@ void MPIDI_progress_stop(void)
 
 int MPIDI_progress_quiesce(void)
 {
-    int mpi_errno = MPI_SUCCESS;
+    int mpi_errno;
     MPIR_Errflag_t errflag = MPIR_ERR_NONE;
 
     issue_all_posted();
     MPID_THREAD_CS_ENTER(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);
-    if (MPIR_Process.comm_world && MPIR_Process.size > 1)
+    mpi_errno = csp_quiesce();
+    if (mpi_errno == MPI_SUCCESS && MPIR_Process.comm_world && MPIR_Process.size > 1)
         mpi_errno = MPIR_Barrier(MPIR_Process.comm_world, &errflag);
     MPID_THREAD_CS_EXIT(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);
     MPIDI_server_stop();
