@@ -231,7 +231,7 @@ static void serve(void)
     uint64_t idle_since = 0;
     unsigned sleeps = 0;
 
-    while (!all_gone()) {
+    while (!all_gone() || !csp_wire_has_ended()) {
         if (serve_all() > 0) {
             idle_since = 0;
             sleeps = 0;

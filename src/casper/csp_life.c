@@ -55,7 +55,6 @@ static void say_goodbye(void)
     while (csp_posts_wait())
         csp_post_waiting();
     MPIR_Progress_hook_deactivate(hook);
-    MPIR_Progress_hook_deregister(hook);
     hook = -1;
 }
 

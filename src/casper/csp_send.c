@@ -10,7 +10,7 @@
 /* The number of the process that has this rank. */
 static int number_of(MPIR_Comm * comm, int rank)
 {
-    int number, avtid;
+    int number = 0, avtid;
 
     MPIDIU_comm_rank_to_pid(comm, rank, &number, &avtid);
     return number;

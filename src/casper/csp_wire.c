@@ -394,17 +394,20 @@ int csp_wire_is_idle(void)
     return !sendings && !streams && unanswered == 0;
 }
 
-void csp_wire_close(void)
+int csp_wire_has_ended(void)
 {
-    MPIR_Request *barrier = NULL;
+    static MPIR_Request *barrier;
 
     if (!is_open)
-        return;
-    check(MPIR_Ibarrier(MPIR_Process.comm_world, &barrier), "enter a barrier");
-    while (!MPIR_Request_is_complete(barrier))
-        csp_wire_progress();
-    MPIR_Request_free(barrier);
-    for (int i = 0; i < RECEIVES; i++) {
+        return 1;
+    if (!barrier)
+        check(MPIR_Ibarrier(MPIR_Process.comm_world, &barrier), "enter a barrier");
+    return is_done(&barrier);
+}
+
+void csp_wire_close(void)
+{
+    for (int i = 0; is_open && i < RECEIVES; i++) {
         check(MPID_Cancel_recv(receives[i].req), "cancel a receive");
         while (!MPIR_Request_is_complete(receives[i].req))
             check(MPID_Progress_test(NULL), "make progress");

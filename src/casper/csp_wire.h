@@ -29,7 +29,9 @@ int csp_wire_progress(void);
 /* 1 if nothing is being sent or received but what other ghosts may still begin. */
 int csp_wire_is_idle(void);
 
-/* Wait until no ghost sends any more, and stop receiving. Collective over the ghosts; idle. */
+/* 1 when no ghost sends any more. From the first call on, this one does not: it must be idle then, and
+ * still makes progress. csp_wire_close stops receiving, after that. */
+int csp_wire_has_ended(void);
 void csp_wire_close(void);
 
 #endif /* CSP_WIRE_H_INCLUDED */

@@ -150,11 +150,11 @@ static void assign_ghosts(const int *count)
 /* By all processes at once, in MPI_Init. */
 int csp_choose(void)
 {
-    int mpi_errno;
+    int mpi_errno = MPI_SUCCESS;
     int *count = NULL, *number = NULL;
     const char *problem;
 
-    mpi_errno = compare_settings();
+    mpi_errno = MPIR_Process.size > 1 ? compare_settings() : MPI_SUCCESS;
     MPIR_ERR_CHECK(mpi_errno);
     problem = csp_settings_read(&csp_world.settings);
     if (problem)

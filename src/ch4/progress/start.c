@@ -4,7 +4,6 @@
  */
 
 #include "mpidimpl.h"
-#include "casper/csp.h"
 #include "threads/op_pool.h"
 #include "threads/progress/server.h"
 #include "threads/progress/watchdog.h"
@@ -91,7 +90,6 @@ int MPIDI_progress_join_node(void)
 
 void MPIDI_progress_stop(void)
 {
-    csp_leave();
     MPIDI_watchdog_stop();
     MPIDI_op_pool_finalize();
     tsm_load_unshare();
@@ -102,13 +100,12 @@ void MPIDI_progress_stop(void)
 
 int MPIDI_progress_quiesce(void)
 {
-    int mpi_errno;
+    int mpi_errno = MPI_SUCCESS;
     MPIR_Errflag_t errflag = MPIR_ERR_NONE;
 
     issue_all_posted();
     MPID_THREAD_CS_ENTER(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);
-    mpi_errno = csp_quiesce();
-    if (mpi_errno == MPI_SUCCESS && MPIR_Process.comm_world && MPIR_Process.size > 1)
+    if (MPIR_Process.comm_world && MPIR_Process.size > 1)
         mpi_errno = MPIR_Barrier(MPIR_Process.comm_world, &errflag);
     MPID_THREAD_CS_EXIT(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);
     MPIDI_server_stop();
