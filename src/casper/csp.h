@@ -47,9 +47,10 @@ void csp_comm_commit(MPIR_Comm * comm);
 void csp_comm_hints(MPIR_Comm * comm, MPIR_Info * info);
 int csp_comm_map(MPIR_Comm * comm);
 
-/* Start and end. Each by one thread; csp_choose and csp_start are collective over all processes. csp_choose: the node map is known; choose the ghosts and number the processes anew, users
- * first. csp_start: MPI is up; cut MPI_COMM_WORLD down to the users; a ghost does not return. csp_quiesce:
- * wait for sends whose requests were freed. csp_leave: nothing more will be posted. */
+/* Start and end, each by one thread; csp_choose and csp_start are collective over all processes.
+ * csp_choose: the node map is known; choose the ghosts and number the processes anew, users first.
+ * csp_start: MPI is up; cut MPI_COMM_WORLD down to the users. A ghost does not return.
+ * csp_quiesce: wait for sends whose requests were freed. csp_leave: nothing more will be posted. */
 int csp_choose(void);
 int csp_start(void);
 int csp_quiesce(void);

@@ -17,8 +17,8 @@ void csp_comm_register_hint(void)
 }
 
 /* Can the communicator be offloaded? The answer is the same in all its processes. Communicators that
- * MPICH makes for itself, inside another one, never are; nor, yet, are intercommunicators and those with
- * processes of another MPI_COMM_WORLD. */
+ * MPICH makes for itself, inside another one, never are; nor, yet, are intercommunicators and those
+ * with processes of another MPI_COMM_WORLD. */
 static int is_possible(MPIR_Comm * comm)
 {
     return csp_world.is_split && csp_world.offloads && !csp_world.is_ghost &&

@@ -97,9 +97,9 @@ typedef struct csp_node {
 
 extern csp_node_t csp_node;
 
-/* Make the shared memory of the node, fill in what is ours, and find out whether the ghosts of all nodes
- * can reach the memory of their users. Collective over all processes, in MPI_Init; csp_node_close over
- * those of the node. Each returns an MPI error code. */
+/* Make the shared memory of the node, fill in what is ours, and find out whether the ghosts of all
+ * nodes can reach the memory of their users. Collective over all processes, in MPI_Init. csp_node_close
+ * unmaps it here. Each returns an MPI error code. */
 int csp_node_open(void);
 int csp_node_close(void);
 

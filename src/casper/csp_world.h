@@ -22,8 +22,8 @@ typedef struct csp_world {
 
 extern csp_world_t csp_world;
 
-/* Cut MPI_COMM_WORLD down to the users, or in a ghost to the ghosts. Collective; in MPI_Init. Returns an
- * MPI error code. */
+/* Cut MPI_COMM_WORLD down to the users, or in a ghost to the ghosts. Collective; in MPI_Init. Returns
+ * an MPI error code. */
 int csp_world_split(void);
 
 /* Make the hint async_config of communicators known. In MPI_Init, before the first of them. */

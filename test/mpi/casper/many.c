@@ -1,8 +1,8 @@
 /* Copyright (C) by the MPICH-TSM developers
  * See COPYRIGHT in top-level directory */
 
-/* More operations than the queues to and from the ghost have room for: nothing is lost, nothing overtakes,
- * and a process that only waits in a barrier does not keep its posts back. -n: operations. */
+/* More operations than the queues to and from the ghost have room for: nothing is lost, nothing
+ * overtakes, and a process that waits in a barrier does not keep its posts back. -n: operations. */
 #include "../mt.h"
 
 static void burst(int n, int bytes)

@@ -1,8 +1,8 @@
 /* Copyright (C) by the MPICH-TSM developers
  * See COPYRIGHT in top-level directory */
 
-/* Messages move while both processes are outside MPI: the receiver looks at its buffer only. The library
- * without ghosts cannot do that; the test waits without end there. -s: bytes, -n: rounds. */
+/* Messages move while both processes are outside MPI: the receiver looks at its buffer only. Without
+ * ghosts the library cannot do that, and the test waits without end. -s: bytes, -n: rounds. */
 #include "../mt.h"
 #include <time.h>
 
@@ -51,7 +51,8 @@ int main(int argc, char **argv)
     mt_init(argc, argv, 1, 5);
     MT_CHECK(mt.size == 2, "two users are needed");
     bytes = mt.bytes ? mt.bytes : 3000000;
-    MT_OK(MPI_Win_allocate_shared(mt.rank == 0 ? 64 : 0, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win));
+    MT_OK(MPI_Win_allocate_shared(mt.rank == 0 ? 64 : 0, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base,
+                                  &win));
     MT_OK(MPI_Win_shared_query(win, 0, &size, &unit, &base));
     words = base;
     words[mt.rank] = 0;

@@ -1,8 +1,8 @@
 /* Copyright (C) by the MPICH-TSM developers
  * See COPYRIGHT in top-level directory */
 
-/* Programs see users only: sizes, ranks, groups, attributes, and communicators made from them, by MPI_ and
- * by PMPI_ calls. Argument -n: the number of users. */
+/* Programs see users only: sizes, ranks, groups, attributes, and communicators made from them, by MPI_
+ * and by PMPI_ calls. -n: the number of users. */
 #include "../mt.h"
 
 static void check_attributes(void)
