@@ -10,6 +10,15 @@
 
 static int hook = -1;
 
+/* A session brings up its own process only, so there are no ghosts yet, and the program would see them.
+ * MPI_Session_init is local; process 0 tells it if it comes here. */
+static void refuse_session(void)
+{
+    if (MPIR_Process.rank > 0)
+        nanosleep(&(struct timespec) {1, 0}, NULL);
+    csp_fail("with CSP_NG, MPI_Init must come before MPI_Session_init");
+}
+
 /* By all processes. Users get their hook; the lock of MPI_Init must be free for the end of a ghost. */
 int csp_start(void)
 {
@@ -18,7 +27,7 @@ int csp_start(void)
     if (csp_world.ghosts == 0 || csp_world.is_split)
         goto fn_exit;
     if (!MPIR_Process.comm_world)
-        csp_fail("CSP_NG needs a library whose MPI_Session_init brings up all processes");
+        refuse_session();
     mpi_errno = csp_node_open();
     MPIR_ERR_CHECK(mpi_errno);
     mpi_errno = csp_world_split();

@@ -8,6 +8,9 @@
 #include "csp.h"
 #include "csp_world.h"
 
+/* Time for the process manager to pass the line on; it drops what is in its pipes when it aborts. */
+#define FORWARD_NS 200000000
+
 csp_world_t csp_world;
 
 int csp_ghosts(void)
@@ -25,6 +28,7 @@ void csp_fail(const char *format, ...)
     va_end(args);
     fprintf(stderr, "MPI ghost processes: %s\n", text);
     fflush(stderr);
+    nanosleep(&(struct timespec) {0, FORWARD_NS}, NULL);
     MPIR_pmi_abort(1, text);
     _exit(1);
 }

@@ -31,6 +31,10 @@ int main(int argc, char **argv)
 {
     const char *fault = argc == 2 ? argv[1] : "";
     int rank, size, x = 0;
+    if (strcmp(fault, "session") == 0) {
+        MPI_Session session;
+        MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &session);
+    }
     MPI_Init(NULL, NULL);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
