@@ -49,9 +49,12 @@ int csp_comm_map(MPIR_Comm * comm);
 
 /* Start and end, each by one thread; csp_choose and csp_start are collective over all processes.
  * csp_choose: the node map is known; choose the ghosts and number the processes anew, users first.
+ * csp_join_node: processes of the node can share memory, and none has sent a message; collective over
+ * the node, without progress of MPI.
  * csp_start: MPI is up; cut MPI_COMM_WORLD down to the users. A ghost does not return.
  * csp_quiesce: wait for sends whose requests were freed. csp_leave: nothing more will be posted. */
 int csp_choose(void);
+int csp_join_node(void);
 int csp_start(void);
 int csp_quiesce(void);
 void csp_leave(void);
@@ -73,6 +76,7 @@ int csp_ghosts(void);
 #define csp_comm_hints(comm_, info_) do { } while (0)
 #define csp_comm_map(comm_) 0
 #define csp_choose() MPI_SUCCESS
+#define csp_join_node() MPI_SUCCESS
 #define csp_start() MPI_SUCCESS
 #define csp_quiesce() MPI_SUCCESS
 #define csp_leave() do { } while (0)

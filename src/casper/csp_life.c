@@ -19,6 +19,11 @@ static void refuse_session(void)
     csp_fail("with CSP_NG, MPI_Init must come before MPI_Session_init");
 }
 
+int csp_join_node(void)
+{
+    return csp_world.ghosts > 0 ? csp_node_open() : MPI_SUCCESS;
+}
+
 /* By all processes. Users get their hook; the lock of MPI_Init must be free for the end of a ghost. */
 int csp_start(void)
 {
@@ -28,7 +33,7 @@ int csp_start(void)
         goto fn_exit;
     if (!MPIR_Process.comm_world)
         refuse_session();
-    mpi_errno = csp_node_open();
+    mpi_errno = csp_node_agree();
     MPIR_ERR_CHECK(mpi_errno);
     mpi_errno = csp_world_split();
     MPIR_ERR_CHECK(mpi_errno);

@@ -67,8 +67,8 @@ static int can_reach_users(void)
     return 1;
 }
 
-/* All processes agree whether messages are offloaded. MPI_COMM_WORLD still holds all of them. */
-static int agree(void)
+/* MPI_COMM_WORLD still holds all processes. */
+int csp_node_agree(void)
 {
     int reaches = csp_world.is_ghost ? can_reach_users() : 1;
     MPIR_Errflag_t errflag = MPIR_ERR_NONE;
@@ -96,8 +96,6 @@ int csp_node_open(void)
     prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
 #endif
     mpi_errno = MPIDU_Init_shm_barrier();
-    MPIR_ERR_CHECK(mpi_errno);
-    mpi_errno = agree();
     MPIR_ERR_CHECK(mpi_errno);
 
   fn_exit:

@@ -97,10 +97,12 @@ typedef struct csp_node {
 
 extern csp_node_t csp_node;
 
-/* Make the shared memory of the node, fill in what is ours, and find out whether the ghosts of all
- * nodes can reach the memory of their users. Collective over all processes, in MPI_Init. csp_node_close
- * unmaps it here. Each returns an MPI error code. */
+/* Make the shared memory of the node and fill in what is ours; by all processes of the node. It waits
+ * without progress, so no message of this process may be under way. csp_node_agree: find out whether
+ * the ghosts of all nodes can reach the memory of their users; by all processes. csp_node_close unmaps
+ * the memory here. In MPI_Init and MPI_Finalize. Each returns an MPI error code. */
 int csp_node_open(void);
+int csp_node_agree(void);
 int csp_node_close(void);
 
 /* 1 if the process is still there. */
