@@ -9,7 +9,8 @@
 # shellcheck disable=SC2154 # root and me come from the caller
 build=$root/_build/runtime
 prefix=$root/_install
-configure_options="--enable-thread-cs=runtime --disable-fortran --disable-static --prefix=$prefix"
+configure_options="--enable-thread-cs=runtime --enable-casper --disable-fortran --disable-static"
+configure_options+=" --prefix=$prefix"
 
 say() { printf '%s\n' "$*"; }
 die() { printf '%s: %s\n' "$me" "$*" >&2; exit 1; }

@@ -12,6 +12,7 @@
  *             tsm_bell_sleep()    the server: sleep until a ring, or for so long
  *             tsm_bell_disarm()   the server: awake again, with or without a sleep
  *             tsm_bell_ring()     any other thread: after work has been published
+ *             tsm_bell_sleep_shared(), tsm_bell_ring_shared()    between processes
  *
  * Source:     the server that sleeps while nothing is posted is ours; ICS'19 "Software Combining to
  *             Mitigate Multithreaded MPI Contention", figure 1c, has one that polls for ever.
@@ -66,6 +67,18 @@ static inline void tsm_bell_ring(tsm_bell_t *bell)
 {
     if (tsm_load(&bell->state, TSM_SEQ_CST) == TSM_BELL_ARMED)
         tsm_wake_word(&bell->state, TSM_BELL_AWAKE, TSM_BELL_ARMED);
+}
+
+/* The same two for a bell in memory that several processes share. */
+static inline void tsm_bell_sleep_shared(tsm_bell_t *bell, uint64_t ns)
+{
+    tsm_wait_while_shared(&bell->state, TSM_BELL_ARMED, ns);
+}
+
+static inline void tsm_bell_ring_shared(tsm_bell_t *bell)
+{
+    if (tsm_load(&bell->state, TSM_SEQ_CST) == TSM_BELL_ARMED)
+        tsm_wake_word_shared(&bell->state, TSM_BELL_AWAKE, TSM_BELL_ARMED);
 }
 
 /*

@@ -16,6 +16,8 @@
  *             tsm_wait_count(), tsm_wake_count()    a counter whose owner sleeps until it grows,
  *             tsm_wait_count_for()                  or for a limited time
  *             tsm_wait_while()                      sleep on a word for a limited time
+ *             tsm_wait_while_shared(),              the same, between processes
+ *             tsm_wake_word_shared()
  *             tsm_wait_begin(), tsm_wait_step()     one wait, step by step
  *
  * Source:     spin, yield, park with a flagged waker: Franke, Russell, Kirkwood, "Fuss, Futexes and
@@ -201,6 +203,25 @@ static inline void tsm_wait_while(TSM_ATOMIC(uint32_t) *w, uint32_t value, uint6
 #endif
 }
 
+/* The same for a word that several processes share. */
+static inline void tsm_wait_while_shared(TSM_ATOMIC(uint32_t) *w, uint32_t value, uint64_t ns)
+{
+#if TSM_HAVE_FUTEX
+    const struct timespec most = { (time_t) (ns / 1000000000), (long) (ns % 1000000000) };
+    int saved = errno;
+
+    tsm_load_sleep(1);
+    syscall(SYS_futex, (void *) w, FUTEX_WAIT, value, &most, NULL, 0);
+    tsm_load_sleep(0);
+    errno = saved;
+#else
+    (void) w;
+    (void) value;
+    (void) ns;
+    tsm_nap();
+#endif
+}
+
 /* Sleep until *w is no longer `flagged`, which the caller has set. Relaxed: the flag carries no
  * data, and the caller loads the word again with acquire. Any thread; blocking. */
 static inline void tsm_wait_flagged(TSM_ATOMIC(uint32_t) *w, uint32_t flagged)
@@ -273,6 +294,23 @@ static inline void tsm_wake_word(TSM_ATOMIC(uint32_t) *w, uint32_t value, uint32
 static inline void tsm_wake_word_one(TSM_ATOMIC(uint32_t) *w, uint32_t value, uint32_t parked)
 {
     tsm_wake_word_(w, value, parked, 1);
+}
+
+/* tsm_wake_word for a word that several processes share. It must stay mapped in the calling process. */
+static inline void tsm_wake_word_shared(TSM_ATOMIC(uint32_t) *w, uint32_t value, uint32_t parked)
+{
+    uint32_t old = tsm_swap(w, value, TSM_RELEASE);
+
+#if TSM_HAVE_FUTEX
+    int saved = errno;
+
+    if (old == parked)
+        syscall(SYS_futex, (void *) w, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+    errno = saved;
+#else
+    (void) old;
+    (void) parked;
+#endif
 }
 
 /* A counter to sleep on: bit 0 is set while its owner sleeps, the bits above count modulo 2^31. It

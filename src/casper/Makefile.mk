@@ -1,0 +1,22 @@
+## Copyright (C) by the MPICH-TSM developers
+##     See COPYRIGHT in top-level directory
+
+if BUILD_CASPER
+mpi_core_sources += \
+    src/mpid/ch4/src/casper/csp_cancel.c \
+    src/mpid/ch4/src/casper/csp_comm.c \
+    src/mpid/ch4/src/casper/csp_copy.c \
+    src/mpid/ch4/src/casper/csp_data.c \
+    src/mpid/ch4/src/casper/csp_done.c \
+    src/mpid/ch4/src/casper/csp_ghost.c \
+    src/mpid/ch4/src/casper/csp_life.c \
+    src/mpid/ch4/src/casper/csp_match.c \
+    src/mpid/ch4/src/casper/csp_node.c \
+    src/mpid/ch4/src/casper/csp_post.c \
+    src/mpid/ch4/src/casper/csp_probe.c \
+    src/mpid/ch4/src/casper/csp_recv.c \
+    src/mpid/ch4/src/casper/csp_send.c \
+    src/mpid/ch4/src/casper/csp_settings.c \
+    src/mpid/ch4/src/casper/csp_wire.c \
+    src/mpid/ch4/src/casper/csp_world.c
+endif BUILD_CASPER

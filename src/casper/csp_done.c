@@ -1,0 +1,141 @@
+/*
+ * Copyright (C) by the MPICH-TSM developers
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "mpidimpl.h"
+#include <pthread.h>
+#include "csp_post.h"
+
+/* Looks of a waiting process between two that check whether its ghost lives. */
+#define LOOKS_PER_CHECK (1u << 16)
+
+/* Vain looks before the caller offers its processor to the ghost. */
+#define LOOKS_PER_YIELD 16
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+
+static int try_lock(void)
+{
+    return !MPIR_ThreadInfo.isThreaded || pthread_mutex_trylock(&mutex) == 0;
+}
+
+static void unlock(void)
+{
+    if (MPIR_ThreadInfo.isThreaded)
+        pthread_mutex_unlock(&mutex);
+}
+
+/* The error code of an error class that the ghost has found. */
+static int error_of(const csp_answer_t * answer, MPI_Aint room)
+{
+    if (answer->error == MPI_ERR_TRUNCATE)
+        return MPIR_Err_create_code(MPI_SUCCESS, MPIR_ERR_RECOVERABLE, __func__, __LINE__,
+                                    MPI_ERR_TRUNCATE, "**truncate", "**truncate %d %d %d %d",
+                                    answer->source, answer->tag, (int) room, (int) answer->bytes);
+    return MPIR_Err_create_code(MPI_SUCCESS, MPIR_ERR_RECOVERABLE, __func__, __LINE__,
+                                answer->error, "**buffer", 0);
+}
+
+static void complete_recv(csp_op_t * op, const csp_answer_t * answer)
+{
+    MPI_Status *status = &op->req->status;
+    MPI_Aint got = MPL_MIN((MPI_Aint) answer->bytes, op->data.bytes);
+    int mpi_errno;
+
+    if (answer->flags & CSP_ANSWER_CANCELLED) {
+        MPIR_STATUS_SET_CANCEL_BIT(*status, TRUE);
+        MPIR_STATUS_SET_COUNT(*status, 0);
+        return;
+    }
+    status->MPI_SOURCE = answer->source;
+    status->MPI_TAG = answer->tag;
+    MPIR_STATUS_SET_COUNT(*status, got);
+    mpi_errno = csp_data_arrived(&op->data, got);
+    if (answer->error != MPI_SUCCESS)
+        mpi_errno = error_of(answer, op->data.bytes);
+    status->MPI_ERROR = mpi_errno;
+}
+
+/* The port of completion comes last: the caller may reuse the request and the buffer at once. */
+static void complete(csp_op_t * op, const csp_answer_t * answer)
+{
+    MPIR_Request *req = op->req;
+
+    if (!req) {
+        op->answer = *answer;
+        tsm_store(&op->is_answered, 1, TSM_RELEASE);
+        return;
+    }
+    if (req->kind == MPIR_REQUEST_KIND__RECV)
+        complete_recv(op, answer);
+    else if (answer->error != MPI_SUCCESS)
+        req->status.MPI_ERROR = error_of(answer, op->data.bytes);
+    if (req->kind == MPIR_REQUEST_KIND__SEND)
+        csp_count_send(-1);
+    csp_data_free(&op->data);
+    csp_op_free(op);
+    MPIDI_complete(req);
+}
+
+/* The lock is held. */
+static int take_all(void)
+{
+    csp_user_t *me = csp_node.my_user;
+    int n = 0;
+
+    while (csp_ring_has_entry(&me->answers)) {
+        csp_answer_t answer = me->answer[csp_ring_read(&me->answers)];
+        csp_ring_release(&me->answers);
+        complete((csp_op_t *) (uintptr_t) answer.op, &answer);
+        n++;
+    }
+    return n;
+}
+
+/* A vain look by a call that may wait for the ghost. */
+static void look_again(void)
+{
+    static __thread unsigned looks;
+
+    looks++;
+    if (looks % LOOKS_PER_YIELD == 0) {
+        tsm_load_touch();
+        if (tsm_load_crowded())
+            tsm_yield();
+    }
+    if (looks % LOOKS_PER_CHECK == 0 && !csp_node_lives(csp_node.my_ghost->pid))
+        csp_fail("the ghost of process %d has died", MPIR_Process.rank);
+}
+
+int csp_take_answers(int *made_progress)
+{
+    int n = 0;
+
+    if (!csp_outstanding()) {
+        csp_post_waiting();
+        return MPI_SUCCESS;
+    }
+    if (csp_ring_has_entry(&csp_node.my_user->answers) && try_lock()) {
+        n = take_all();
+        unlock();
+    }
+    n += csp_post_waiting();
+    if (n > 0)
+        *made_progress = 1;
+    else
+        look_again();
+    return MPI_SUCCESS;
+}
+
+int csp_await_answer(csp_op_t * op)
+{
+    int mpi_errno = MPI_SUCCESS, made_progress;
+
+    while (!tsm_load(&op->is_answered, TSM_ACQUIRE) &&
+           mpi_errno == MPI_SUCCESS) {
+        mpi_errno = csp_take_answers(&made_progress);
+        tsm_cpu_pause();
+    }
+    return mpi_errno;
+}

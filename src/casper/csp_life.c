@@ -1,0 +1,85 @@
+/*
+ * Copyright (C) by the MPICH-TSM developers
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "mpidimpl.h"
+#include "csp.h"
+#include "csp_ghost.h"
+#include "csp_post.h"
+
+static int hook = -1;
+
+/* A session brings up its own process only, so there are no ghosts yet, and the program would see them.
+ * MPI_Session_init is local; process 0 tells it if it comes here. */
+static void refuse_session(void)
+{
+    if (MPIR_Process.rank > 0)
+        nanosleep(&(struct timespec) {1, 0}, NULL);
+    csp_fail("with CSP_NG, MPI_Init must come before MPI_Session_init");
+}
+
+int csp_join_node(void)
+{
+    return csp_world.ghosts > 0 ? csp_node_open() : MPI_SUCCESS;
+}
+
+/* By all processes. Users get their hook; the lock of MPI_Init must be free for the end of a ghost. */
+int csp_start(void)
+{
+    int mpi_errno = MPI_SUCCESS;
+
+    if (csp_world.ghosts == 0 || csp_world.is_split)
+        goto fn_exit;
+    if (!MPIR_Process.comm_world)
+        refuse_session();
+    mpi_errno = csp_node_agree();
+    MPIR_ERR_CHECK(mpi_errno);
+    mpi_errno = csp_world_split();
+    MPIR_ERR_CHECK(mpi_errno);
+    if (csp_world.is_ghost) {
+        MPL_initlock_unlock(&MPIR_init_lock);
+        csp_ghost_run();
+    }
+    mpi_errno = MPIR_Progress_hook_register(csp_take_answers, &hook);
+    MPIR_ERR_CHECK(mpi_errno);
+    MPIR_Progress_hook_activate(hook);
+
+  fn_exit:
+    return mpi_errno;
+  fn_fail:
+    goto fn_exit;
+}
+
+int csp_quiesce(void)
+{
+    int mpi_errno = MPI_SUCCESS, made_progress;
+
+    while (hook >= 0 && csp_outstanding_sends() > 0 && mpi_errno == MPI_SUCCESS)
+        mpi_errno = csp_take_answers(&made_progress);
+    return mpi_errno;
+}
+
+/* Posts that wait for room in the ring go before the last one. */
+static void say_goodbye(void)
+{
+    const csp_post_t post = {.kind = CSP_POST_LEAVE };
+
+    csp_post(&post);
+    while (csp_posts_wait())
+        csp_post_waiting();
+    MPIR_Progress_hook_deactivate(hook);
+    hook = -1;
+}
+
+void csp_leave(void)
+{
+    if (!csp_world.is_split)
+        return;
+    if (!csp_world.is_ghost)
+        say_goodbye();
+    csp_node_close();
+    csp_world_show_all();
+    csp_world.is_split = 0;
+    MPL_free(csp_world.ghost_of);
+}

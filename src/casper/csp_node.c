@@ -1,0 +1,110 @@
+/*
+ * Copyright (C) by the MPICH-TSM developers
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "mpidimpl.h"
+#include <signal.h>
+#include <sys/prctl.h>
+#include "mpidu_init_shm.h"
+#include "csp_copy.h"
+#include "csp_node.h"
+
+csp_node_t csp_node;
+
+static void *shared;
+static uint64_t probe_word;
+
+#define PROBE_WORD 0x6373703a70726f62ull
+
+int csp_node_lives(int pid)
+{
+    return kill(pid, 0) == 0 || errno != ESRCH;
+}
+
+static void find_places(void)
+{
+    csp_node.ghosts = csp_world.settings.ghosts;
+    csp_node.users = MPIR_Process.local_size - csp_node.ghosts;
+    csp_node.ghost = shared;
+    csp_node.user = (csp_user_t *) (csp_node.ghost + csp_node.ghosts);
+    if (csp_world.is_ghost) {
+        csp_node.my_ghost = csp_node.ghost + MPIR_Process.local_rank - csp_node.users;
+    } else {
+        csp_node.my_user = csp_node.user + MPIR_Process.local_rank;
+        csp_node.my_ghost = csp_node.ghost + MPIR_Process.local_rank * csp_node.ghosts / csp_node.users;
+    }
+}
+
+/* The memory is all zeros, so the rings are empty. */
+static void fill_in(void)
+{
+    if (csp_world.is_ghost) {
+        tsm_bell_init(&csp_node.my_ghost->bell);
+        csp_node.my_ghost->pid = getpid();
+        tsm_store(&csp_node.my_ghost->state, CSP_ALIVE, TSM_RELEASE);
+    } else {
+        probe_word = PROBE_WORD;
+        csp_node.my_user->pid = getpid();
+        csp_node.my_user->number = MPIR_Process.rank;
+        csp_node.my_user->probe = (uint64_t) (uintptr_t) & probe_word;
+        tsm_store(&csp_node.my_user->state, CSP_ALIVE, TSM_RELEASE);
+    }
+}
+
+/* Can this ghost read and write the memory of its users? */
+static int can_reach_users(void)
+{
+    for (int i = 0; i < csp_node.users; i++) {
+        csp_user_t *user = &csp_node.user[i];
+        uint64_t word = 0;
+        if (csp_node.ghost + i * csp_node.ghosts / csp_node.users != csp_node.my_ghost)
+            continue;
+        if (csp_copy_from(user->pid, &word, user->probe, sizeof(word)) || word != PROBE_WORD ||
+            csp_copy_to(user->pid, user->probe, &word, sizeof(word)))
+            return 0;
+    }
+    return 1;
+}
+
+/* MPI_COMM_WORLD still holds all processes. */
+int csp_node_agree(void)
+{
+    int reaches = csp_world.is_ghost ? can_reach_users() : 1;
+    MPIR_Errflag_t errflag = MPIR_ERR_NONE;
+    int mpi_errno = MPIR_Allreduce(MPI_IN_PLACE, &reaches, 1, MPI_INT, MPI_MIN,
+                                   MPIR_Process.comm_world, &errflag);
+
+    csp_world.offloads = reaches;
+    if (!reaches && MPIR_Process.rank == 0)
+        fprintf(stderr, "MPI ghost processes: the system does not permit process_vm_readv between "
+                "processes of a user: no message is offloaded\n");
+    return mpi_errno;
+}
+
+int csp_node_open(void)
+{
+    int mpi_errno = MPI_SUCCESS;
+    size_t size = csp_world.settings.ghosts * sizeof(csp_ghost_t) +
+        (MPIR_Process.local_size - csp_world.settings.ghosts) * sizeof(csp_user_t);
+
+    mpi_errno = MPIDU_Init_shm_alloc(size, &shared);
+    MPIR_ERR_CHECK(mpi_errno);
+    find_places();
+    fill_in();
+#ifdef PR_SET_PTRACER
+    prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
+#endif
+    mpi_errno = MPIDU_Init_shm_barrier();
+    MPIR_ERR_CHECK(mpi_errno);
+
+  fn_exit:
+    return mpi_errno;
+  fn_fail:
+    goto fn_exit;
+}
+
+int csp_node_close(void)
+{
+    return MPIDU_Init_shm_free(shared);
+}

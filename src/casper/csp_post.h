@@ -1,0 +1,60 @@
+/*
+ * Copyright (C) by the MPICH-TSM developers
+ *     See COPYRIGHT in top-level directory
+ */
+
+#ifndef CSP_POST_H_INCLUDED
+#define CSP_POST_H_INCLUDED
+
+/* The user's side: operations under way, and posting them to the ghost. Operations reach the ghost in
+ * the order in which they are posted: while the ring is full, posts wait in a list of this process, and
+ * later ones go behind them. */
+
+#include "csp_data.h"
+#include "csp_node.h"
+
+/* An operation that the ghost will answer. From a pool; it stays with this process. */
+typedef struct csp_op {
+    MPIR_Request *req;          /* NULL: a probe, whose caller waits for `answer` */
+    csp_data_t data;            /* the user's buffer */
+    csp_answer_t answer;
+    uint64_t serial;            /* of this use of the structure; never used twice */
+    uint64_t message;           /* of a matched probe: the ghost's name for the message */
+    TSM_ATOMIC(int) is_answered;
+    struct csp_op *next;        /* in the pool */
+} csp_op_t;
+
+/* A lock of this process; nothing if it has one thread. Taken for a short time, no other inside. */
+void csp_lock(void);
+void csp_unlock(void);
+
+/* Returns a new operation, or NULL without memory. csp_op_free gives it back. Any thread. */
+csp_op_t *csp_op_new(MPIR_Request * req);
+void csp_op_free(csp_op_t * op);
+
+/* Post a copy of *post and wake the ghost. Never waits for the ghost. Returns an MPI error code (no
+ * memory). Any thread. */
+int csp_post(const csp_post_t * post);
+
+/* Move posts that wait into the ring. Returns how many. Any thread. */
+int csp_post_waiting(void);
+
+/* 1 if there are such posts. */
+int csp_posts_wait(void);
+
+/* Count of operations that are not answered yet; the sends among them. */
+int csp_outstanding(void);
+int csp_outstanding_sends(void);
+void csp_count_send(int n);
+
+/* Take in the ghost's answers; a progress hook. Any thread. Sets *made_progress if there were any.
+ * Returns an MPI error code. */
+int csp_take_answers(int *made_progress);
+
+/* Wait for the answer to a probe, which the ghost gives at once. */
+int csp_await_answer(csp_op_t * op);
+
+/* Make a request of `kind` on comm, for the caller and for csp_take_answers. NULL: no more requests. */
+MPIR_Request *csp_request_new(MPIR_Request_kind_t kind, MPIR_Comm * comm);
+
+#endif /* CSP_POST_H_INCLUDED */

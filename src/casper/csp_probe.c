@@ -1,0 +1,84 @@
+/*
+ * Copyright (C) by the MPICH-TSM developers
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "mpidimpl.h"
+#include "csp.h"
+#include "csp_post.h"
+
+/* Ask the ghost and wait for its answer. *op is the caller's. */
+static int ask(uint32_t kind, int rank, int tag, MPIR_Comm * comm, csp_op_t ** op)
+{
+    int mpi_errno = MPI_SUCCESS;
+    csp_post_t post = {
+        .kind = kind,.context = comm->recvcontext_id,.rank = rank,.tag = tag
+    };
+
+    *op = csp_op_new(NULL);
+    MPIR_ERR_CHKANDJUMP(!*op, mpi_errno, MPI_ERR_OTHER, "**nomem");
+    post.op = (uint64_t) (uintptr_t) *op;
+    mpi_errno = csp_post(&post);
+    MPIR_ERR_CHECK(mpi_errno);
+    mpi_errno = csp_await_answer(*op);
+    MPIR_ERR_CHECK(mpi_errno);
+
+  fn_exit:
+    return mpi_errno;
+  fn_fail:
+    goto fn_exit;
+}
+
+static int has_found(const csp_op_t * op, MPI_Status * status)
+{
+    const csp_answer_t *answer = &op->answer;
+
+    if (!(answer->flags & CSP_ANSWER_FOUND))
+        return 0;
+    if (status != MPI_STATUS_IGNORE) {
+        status->MPI_SOURCE = answer->source;
+        status->MPI_TAG = answer->tag;
+        MPIR_STATUS_SET_COUNT(*status, (MPI_Aint) answer->bytes);
+        MPIR_STATUS_SET_CANCEL_BIT(*status, FALSE);
+    }
+    return 1;
+}
+
+int csp_iprobe(int rank, int tag, MPIR_Comm * comm, int *flag, MPI_Status * status)
+{
+    csp_op_t *op;
+    int mpi_errno = ask(CSP_POST_PROBE, rank, tag, comm, &op);
+
+    MPIR_ERR_CHECK(mpi_errno);
+    *flag = has_found(op, status);
+    csp_op_free(op);
+
+  fn_exit:
+    return mpi_errno;
+  fn_fail:
+    goto fn_exit;
+}
+
+/* The message keeps the operation, for csp_imrecv. */
+int csp_improbe(int rank, int tag, MPIR_Comm * comm, int *flag, MPIR_Request ** message,
+                MPI_Status * status)
+{
+    csp_op_t *op;
+    int mpi_errno = ask(CSP_POST_MPROBE, rank, tag, comm, &op);
+
+    MPIR_ERR_CHECK(mpi_errno);
+    *flag = has_found(op, status);
+    if (!*flag) {
+        csp_op_free(op);
+        goto fn_exit;
+    }
+    *message = csp_request_new(MPIR_REQUEST_KIND__MPROBE, comm);
+    MPIR_ERR_CHKANDSTMT(!*message, mpi_errno, MPIX_ERR_NOREQ, goto fn_fail, "**nomemreq");
+    (*message)->dev.casper = op;
+    op->message = op->answer.object;
+
+  fn_exit:
+    return mpi_errno;
+  fn_fail:
+    goto fn_exit;
+}

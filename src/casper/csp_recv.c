@@ -1,0 +1,60 @@
+/*
+ * Copyright (C) by the MPICH-TSM developers
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "mpidimpl.h"
+#include "csp.h"
+#include "csp_post.h"
+
+/* Describe the buffer, and post the receive of req. */
+static int post_recv(csp_post_t * post, void *buf, MPI_Aint count, MPI_Datatype datatype,
+                     csp_op_t * op)
+{
+    int mpi_errno = csp_data_of_recv(buf, count, datatype, &op->data);
+
+    MPIR_ERR_CHECK(mpi_errno);
+    post->op = (uint64_t) (uintptr_t) op;
+    post->serial = op->serial;
+    post->addr = (uint64_t) (uintptr_t) op->data.addr;
+    post->bytes = (uint64_t) op->data.bytes;
+    op->req->dev.casper = op;
+    mpi_errno = csp_post(post);
+    MPIR_ERR_CHECK(mpi_errno);
+
+  fn_exit:
+    return mpi_errno;
+  fn_fail:
+    goto fn_exit;
+}
+
+int csp_irecv(void *buf, MPI_Aint count, MPI_Datatype datatype, int rank, int tag, MPIR_Comm * comm,
+              MPIR_Request ** req)
+{
+    int mpi_errno = MPI_SUCCESS;
+    csp_op_t *op;
+    csp_post_t post = {
+        .kind = CSP_POST_RECV,.context = comm->recvcontext_id,.rank = rank,.tag = tag
+    };
+
+    *req = csp_request_new(MPIR_REQUEST_KIND__RECV, comm);
+    op = *req ? csp_op_new(*req) : NULL;
+    MPIR_ERR_CHKANDSTMT(!op, mpi_errno, MPIX_ERR_NOREQ, goto fn_fail, "**nomemreq");
+    mpi_errno = post_recv(&post, buf, count, datatype, op);
+    MPIR_ERR_CHECK(mpi_errno);
+
+  fn_exit:
+    return mpi_errno;
+  fn_fail:
+    goto fn_exit;
+}
+
+/* The message has the operation of its probe, which becomes that of the receive. */
+int csp_imrecv(void *buf, MPI_Aint count, MPI_Datatype datatype, MPIR_Request * message)
+{
+    csp_op_t *op = message->dev.casper;
+    csp_post_t post = {.kind = CSP_POST_MRECV,.object = op->message };
+
+    op->req = message;
+    return post_recv(&post, buf, count, datatype, op);
+}

@@ -1,0 +1,63 @@
+/*
+ * Copyright (C) by the MPICH-TSM developers
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "mpidimpl.h"
+#include "csp.h"
+#include "csp_post.h"
+
+/* The number of the process that has this rank. */
+static int number_of(MPIR_Comm * comm, int rank)
+{
+    int number = 0, avtid;
+
+    MPIDIU_comm_rank_to_pid(comm, rank, &number, &avtid);
+    return number;
+}
+
+/* A small send takes its data along. A standard one is then complete. */
+static int send_inline(csp_post_t * post, const csp_data_t * data)
+{
+    if (data->bytes > CSP_INLINE)
+        return 0;
+    post->flags |= CSP_POST_INLINE;
+    memcpy(post->data, data->addr, data->bytes);
+    return !(post->flags & CSP_POST_SYNC);
+}
+
+int csp_isend(const void *buf, MPI_Aint count, MPI_Datatype datatype, int rank, int tag,
+              MPIR_Comm * comm, int is_synchronous, MPIR_Request ** req)
+{
+    int mpi_errno;
+    csp_data_t data;
+    csp_op_t *op = NULL;
+    csp_post_t post = {
+        .kind = CSP_POST_SEND,.flags = is_synchronous ? CSP_POST_SYNC : 0,
+        .context = comm->context_id,.rank = comm->rank,.tag = tag,.dest = number_of(comm, rank)
+    };
+
+    *req = NULL;
+    mpi_errno = csp_data_of_send(buf, count, datatype, &data);
+    MPIR_ERR_CHECK(mpi_errno);
+    post.addr = (uint64_t) (uintptr_t) data.addr;
+    post.bytes = (uint64_t) data.bytes;
+    if (send_inline(&post, &data)) {
+        csp_data_free(&data);
+        *req = MPIR_Request_create_complete(MPIR_REQUEST_KIND__SEND);
+    } else {
+        *req = csp_request_new(MPIR_REQUEST_KIND__SEND, comm);
+        op = *req ? csp_op_new(*req) : NULL;
+        MPIR_ERR_CHKANDSTMT(!op, mpi_errno, MPIX_ERR_NOREQ, goto fn_fail, "**nomemreq");
+        op->data = data;
+        csp_count_send(1);
+        post.op = (uint64_t) (uintptr_t) op;
+    }
+    mpi_errno = csp_post(&post);
+    MPIR_ERR_CHECK(mpi_errno);
+
+  fn_exit:
+    return mpi_errno;
+  fn_fail:
+    goto fn_exit;
+}

@@ -1,0 +1,65 @@
+/*
+ * Copyright (C) by the MPICH-TSM developers
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "mpidimpl.h"
+#include <ctype.h>
+#include "csp_settings.h"
+
+#define MOST_GHOSTS 1024
+
+static const char *value_of(const char *name)
+{
+    const char *value = getenv(name);
+
+    return value ? value : "";
+}
+
+/* The process manager passes the text on, and may stumble over other characters. */
+static void make_plain(char *text)
+{
+    for (; *text; text++) {
+        if (!isalnum((unsigned char) *text) && !strchr("-_./", *text))
+            *text = '?';
+    }
+}
+
+void csp_settings_text(char text[CSP_SETTINGS_TEXT])
+{
+    const char *ghosts = value_of("CSP_NG"), *config = value_of("CSP_ASYNC_CONFIG");
+
+    snprintf(text, CSP_SETTINGS_TEXT, "%.40s/%.40s", *ghosts ? ghosts : "unset",
+             *config ? config : "unset");
+    make_plain(text);
+}
+
+static int read_number(const char *text, int most, int *number)
+{
+    char *end;
+    long n = strtol(text, &end, 10);
+
+    if (end == text || *end || n < 0 || n > most)
+        return 0;
+    *number = (int) n;
+    return 1;
+}
+
+const char *csp_settings_read(csp_settings_t * settings)
+{
+    static char problem[CSP_SETTINGS_TEXT];
+    const char *ghosts = value_of("CSP_NG"), *config = value_of("CSP_ASYNC_CONFIG");
+
+    settings->ghosts = 0;
+    settings->all_comms = strcmp(config, "off") != 0;
+    if (*ghosts && !read_number(ghosts, MOST_GHOSTS, &settings->ghosts)) {
+        snprintf(problem, sizeof(problem), "CSP_NG=%.40s is not a number from 0 to %d", ghosts,
+                 MOST_GHOSTS);
+        return problem;
+    }
+    if (*config && strcmp(config, "on") != 0 && strcmp(config, "off") != 0) {
+        snprintf(problem, sizeof(problem), "CSP_ASYNC_CONFIG=%.40s is neither on nor off", config);
+        return problem;
+    }
+    return NULL;
+}

@@ -1,0 +1,24 @@
+/*
+ * Copyright (C) by the MPICH-TSM developers
+ *     See COPYRIGHT in top-level directory
+ */
+
+#ifndef CSP_SETTINGS_H_INCLUDED
+#define CSP_SETTINGS_H_INCLUDED
+
+/* The settings from the environment: CSP_NG, CSP_ASYNC_CONFIG. All processes must have the same. */
+
+typedef struct csp_settings {
+    int ghosts;                 /* of each node; 0: none */
+    int all_comms;              /* offload every communicator, not only those that ask for it */
+} csp_settings_t;
+
+#define CSP_SETTINGS_TEXT 256   /* bytes */
+
+/* Write the settings as text, to compare them with those of other processes. */
+void csp_settings_text(char text[CSP_SETTINGS_TEXT]);
+
+/* Read the settings. Returns NULL, or what is wrong with them: text that the caller does not free. */
+const char *csp_settings_read(csp_settings_t * settings);
+
+#endif /* CSP_SETTINGS_H_INCLUDED */

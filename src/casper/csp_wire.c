@@ -1,0 +1,418 @@
+/*
+ * Copyright (C) by the MPICH-TSM developers
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "mpidimpl.h"
+#include "csp_copy.h"
+#include "csp_wire.h"
+
+#define TAG_ENVELOPE 1
+#define TAG_DATA     16         /* the first of the tags for data */
+#define DATA_TAGS    32000
+
+#define PIECE   262144          /* bytes of data in one message */
+#define WINDOW  4               /* pieces of one message under way */
+#define RECEIVES 16             /* receives for envelopes */
+
+enum { ENVELOPE_EAGER, ENVELOPE_ASK, ENVELOPE_FETCH };
+
+typedef struct envelope {
+    uint32_t kind;
+    uint32_t context;
+    int32_t rank, tag;
+    int32_t dest;               /* number of the receiver */
+    int32_t data_tag;           /* FETCH: tag for the data */
+    uint64_t bytes;             /* FETCH: how many to send */
+    uint64_t name;              /* of the send, in its ghost */
+} envelope_t;
+
+#define MOST (sizeof(envelope_t) + CSP_EAGER)
+
+/* A message of ours under way: an envelope with data. */
+typedef struct sending {
+    MPIR_Request *req;
+    struct sending *next;
+    char bytes[];
+} sending_t;
+
+/* A send whose data the receiver's ghost fetches. */
+typedef struct outgoing {
+    csp_client_t *client;
+    uint64_t op, addr;
+} outgoing_t;
+
+/* Data on its way, to or from another ghost, in pieces: piece i uses buffer i % WINDOW. */
+typedef struct stream {
+    int is_in;                  /* to one of our users */
+    int ghost, tag, error;
+    uint64_t bytes, addr;
+    uint64_t begun, ended;      /* pieces */
+    csp_client_t *client;
+    uint64_t op;                /* out: of the send */
+    csp_recv_t recv;            /* in */
+    int rank, msg_tag;          /* in: of the message */
+    uint64_t msg_bytes;
+    MPIR_Request *req[WINDOW];
+    char *buf[WINDOW];
+    struct stream *next;
+} stream_t;
+
+static sending_t *sendings;
+static stream_t *streams;
+static struct {
+    MPIR_Request *req;
+    char *buf;
+} receives[RECEIVES];
+static int next_receive, is_open, unanswered;
+
+/* ---- MPI ---- */
+
+static void check(int mpi_errno, const char *what)
+{
+    char text[MPI_MAX_ERROR_STRING];
+
+    if (mpi_errno == MPI_SUCCESS)
+        return;
+    MPIR_Err_get_string(mpi_errno, text, sizeof(text), NULL);
+    csp_fail("ghost %d cannot %s: %s", MPIR_Process.comm_world->rank, what, text);
+}
+
+static MPIR_Request *isend(const void *buf, size_t bytes, int ghost, int tag)
+{
+    MPIR_Request *req = NULL;
+
+    check(MPID_Isend(buf, (MPI_Aint) bytes, MPI_BYTE, ghost, tag, MPIR_Process.comm_world,
+                     MPIR_CONTEXT_INTRA_PT2PT, &req), "send");
+    return req;
+}
+
+static MPIR_Request *irecv(void *buf, size_t bytes, int ghost, int tag)
+{
+    MPIR_Request *req = NULL;
+
+    check(MPID_Irecv(buf, (MPI_Aint) bytes, MPI_BYTE, ghost, tag, MPIR_Process.comm_world,
+                     MPIR_CONTEXT_INTRA_PT2PT, &req), "receive");
+    return req;
+}
+
+/* 1 if the request is complete; then frees it. */
+static int is_done(MPIR_Request ** req)
+{
+    if (!MPIR_Request_is_complete(*req))
+        return 0;
+    check((*req)->status.MPI_ERROR, "exchange a message");
+    MPIR_Request_free(*req);
+    *req = NULL;
+    return 1;
+}
+
+/* ---- envelopes ---- */
+
+static sending_t *new_sending(size_t bytes)
+{
+    return csp_must_malloc(sizeof(sending_t) + bytes);
+}
+
+static void begin_sending(sending_t * s, size_t bytes, int ghost)
+{
+    s->req = isend(s->bytes, bytes, ghost, TAG_ENVELOPE);
+    s->next = sendings;
+    sendings = s;
+}
+
+static int progress_sendings(void)
+{
+    int n = 0;
+
+    for (sending_t ** link = &sendings; *link;) {
+        sending_t *s = *link;
+        if (is_done(&s->req)) {
+            *link = s->next;
+            MPL_free(s);
+            n++;
+        } else {
+            link = &s->next;
+        }
+    }
+    return n;
+}
+
+static envelope_t envelope_of(const csp_post_t * post, uint32_t kind)
+{
+    const envelope_t e = {
+        .kind = kind,.context = post->context,.rank = post->rank,.tag = post->tag,
+        .dest = post->dest,.bytes = post->bytes
+    };
+
+    return e;
+}
+
+static void send_eager(csp_client_t * client, const csp_post_t * post, int ghost)
+{
+    const envelope_t e = envelope_of(post, ENVELOPE_EAGER);
+    sending_t *s = new_sending(sizeof(e) + post->bytes);
+    int error = 0;
+
+    memcpy(s->bytes, &e, sizeof(e));
+    if (post->flags & CSP_POST_INLINE)
+        memcpy(s->bytes + sizeof(e), post->data, post->bytes);
+    else
+        error = csp_copy_from(client->user->pid, s->bytes + sizeof(e), post->addr, post->bytes);
+    begin_sending(s, sizeof(e) + post->bytes, ghost);
+    csp_match_sent(client, post->op, error);
+}
+
+static void send_ask(csp_client_t * client, const csp_post_t * post, int ghost)
+{
+    envelope_t e = envelope_of(post, ENVELOPE_ASK);
+    sending_t *s = new_sending(sizeof(e));
+    outgoing_t *out = csp_must_malloc(sizeof(*out));
+
+    out->client = client;
+    out->op = post->op;
+    out->addr = post->addr;
+    e.name = (uint64_t) (uintptr_t) out;
+    memcpy(s->bytes, &e, sizeof(e));
+    begin_sending(s, sizeof(e), ghost);
+    unanswered++;
+}
+
+void csp_wire_send(csp_client_t * client, const csp_post_t * post)
+{
+    int ghost = csp_world.ghost_of[post->dest];
+
+    if (!(post->flags & CSP_POST_SYNC) && post->bytes <= CSP_EAGER)
+        send_eager(client, post, ghost);
+    else
+        send_ask(client, post, ghost);
+}
+
+/* ---- data in pieces ---- */
+
+static uint64_t pieces_of(const stream_t * s)
+{
+    return (s->bytes + PIECE - 1) / PIECE;
+}
+
+static size_t size_of_piece(const stream_t * s, uint64_t piece)
+{
+    return MPL_MIN(s->bytes - piece * PIECE, PIECE);
+}
+
+static void begin_piece(stream_t * s)
+{
+    int i = (int) (s->begun % WINDOW);
+    size_t size = size_of_piece(s, s->begun);
+
+    if (!s->buf[i])
+        s->buf[i] = csp_must_malloc(MPL_MIN(s->bytes, PIECE));
+    if (s->is_in) {
+        s->req[i] = irecv(s->buf[i], size, s->ghost, s->tag);
+    } else {
+        if (!s->error)
+            s->error = csp_copy_from(s->client->user->pid, s->buf[i], s->addr + s->begun * PIECE,
+                                     size);
+        s->req[i] = isend(s->buf[i], size, s->ghost, s->tag);
+    }
+    s->begun++;
+}
+
+static void end_piece(stream_t * s)
+{
+    int i = (int) (s->ended % WINDOW);
+
+    if (s->is_in && !s->error)
+        s->error = csp_copy_to(s->recv.client->user->pid, s->addr + s->ended * PIECE, s->buf[i],
+                               size_of_piece(s, s->ended));
+    s->ended++;
+}
+
+static void end_stream(stream_t * s)
+{
+    if (s->is_in)
+        csp_match_received(&s->recv, s->rank, s->msg_tag, s->msg_bytes, s->error);
+    else
+        csp_match_sent(s->client, s->op, s->error);
+    for (int i = 0; i < WINDOW; i++)
+        MPL_free(s->buf[i]);
+    MPL_free(s);
+}
+
+static int progress_stream(stream_t * s)
+{
+    int n = 0;
+
+    while (s->begun < pieces_of(s) && s->begun - s->ended < WINDOW) {
+        begin_piece(s);
+        n++;
+    }
+    while (s->ended < s->begun && is_done(&s->req[s->ended % WINDOW])) {
+        end_piece(s);
+        n++;
+    }
+    return n;
+}
+
+static int progress_streams(void)
+{
+    int n = 0;
+
+    for (stream_t ** link = &streams; *link;) {
+        stream_t *s = *link;
+        n += progress_stream(s);
+        if (s->ended == pieces_of(s)) {
+            *link = s->next;
+            end_stream(s);
+            n++;
+        } else {
+            link = &s->next;
+        }
+    }
+    return n;
+}
+
+static stream_t *new_stream(int ghost, int tag, uint64_t bytes)
+{
+    stream_t *s = csp_must_malloc(sizeof(*s));
+
+    memset(s, 0, sizeof(*s));
+    s->ghost = ghost;
+    s->tag = tag;
+    s->bytes = bytes;
+    s->next = streams;
+    streams = s;
+    return s;
+}
+
+/* A tag that no other stream into this ghost uses. */
+static int free_tag(void)
+{
+    static int last;
+    stream_t *s;
+
+    do {
+        last = (last + 1) % DATA_TAGS;
+        for (s = streams; s && !(s->is_in && s->tag == TAG_DATA + last); s = s->next);
+    } while (s);
+    return TAG_DATA + last;
+}
+
+void csp_wire_fetch(const csp_msg_t * msg, const csp_recv_t * recv)
+{
+    stream_t *in = new_stream(msg->ghost, 0, MPL_MIN(msg->bytes, recv->bytes));
+    sending_t *s = new_sending(sizeof(envelope_t));
+    envelope_t e = {.kind = ENVELOPE_FETCH,.bytes = in->bytes,.name = msg->name };
+
+    in->tag = free_tag();
+    in->is_in = 1;
+    in->recv = *recv;
+    in->addr = recv->addr;
+    in->rank = msg->rank;
+    in->msg_tag = msg->tag;
+    in->msg_bytes = msg->bytes;
+    progress_stream(in);        /* the receives come before the data */
+    e.data_tag = in->tag;
+    memcpy(s->bytes, &e, sizeof(e));
+    begin_sending(s, sizeof(e), msg->ghost);
+}
+
+/* ---- what arrives ---- */
+
+static void handle_fetch(const envelope_t * e, int ghost)
+{
+    outgoing_t *out = (outgoing_t *) (uintptr_t) e->name;
+    stream_t *s = new_stream(ghost, e->data_tag, e->bytes);
+
+    s->client = out->client;
+    s->op = out->op;
+    s->addr = out->addr;
+    MPL_free(out);
+    unanswered--;
+}
+
+static void handle_msg(const envelope_t * e, const void *data, int ghost)
+{
+    const csp_msg_t msg = {
+        .context = e->context,.rank = e->rank,.tag = e->tag,.bytes = e->bytes,.ghost = ghost,
+        .place = e->kind == ENVELOPE_EAGER ? CSP_IN_GHOST : CSP_ELSEWHERE,.data = data,
+        .name = e->name,.client = csp_client_of(e->dest)
+    };
+
+    csp_match_msg(&msg);
+}
+
+/* Envelopes are handled in the order of the receives, which is that of their arrival. */
+static int progress_receives(void)
+{
+    int n = 0;
+
+    while (MPIR_Request_is_complete(receives[next_receive].req)) {
+        int i = next_receive, ghost = receives[i].req->status.MPI_SOURCE;
+        envelope_t e;
+        is_done(&receives[i].req);
+        memcpy(&e, receives[i].buf, sizeof(e));
+        if (e.kind == ENVELOPE_FETCH)
+            handle_fetch(&e, ghost);
+        else
+            handle_msg(&e, receives[i].buf + sizeof(e), ghost);
+        receives[i].req = irecv(receives[i].buf, MOST, MPI_ANY_SOURCE, TAG_ENVELOPE);
+        next_receive = (i + 1) % RECEIVES;
+        n++;
+    }
+    return n;
+}
+
+/* ---- start, progress, end ---- */
+
+void csp_wire_open(void)
+{
+    if (csp_world.ghosts == 1)
+        return;
+    for (int i = 0; i < RECEIVES; i++) {
+        receives[i].buf = csp_must_malloc(MOST);
+        receives[i].req = irecv(receives[i].buf, MOST, MPI_ANY_SOURCE, TAG_ENVELOPE);
+    }
+    is_open = 1;
+}
+
+int csp_wire_progress(void)
+{
+    int n;
+
+    if (!is_open)
+        return 0;
+    check(MPID_Progress_test(NULL), "make progress");
+    n = progress_receives();
+    n += progress_sendings();
+    n += progress_streams();
+    return n;
+}
+
+int csp_wire_is_idle(void)
+{
+    return !sendings && !streams && unanswered == 0;
+}
+
+int csp_wire_has_ended(void)
+{
+    static MPIR_Request *barrier;
+
+    if (!is_open)
+        return 1;
+    if (!barrier)
+        check(MPIR_Ibarrier(MPIR_Process.comm_world, &barrier), "enter a barrier");
+    return is_done(&barrier);
+}
+
+void csp_wire_close(void)
+{
+    for (int i = 0; is_open && i < RECEIVES; i++) {
+        check(MPID_Cancel_recv(receives[i].req), "cancel a receive");
+        while (!MPIR_Request_is_complete(receives[i].req))
+            check(MPID_Progress_test(NULL), "make progress");
+        MPIR_Request_free(receives[i].req);
+        MPL_free(receives[i].buf);
+    }
+    is_open = 0;
+}

@@ -1,0 +1,37 @@
+/*
+ * Copyright (C) by the MPICH-TSM developers
+ *     See COPYRIGHT in top-level directory
+ */
+
+#ifndef CSP_WIRE_H_INCLUDED
+#define CSP_WIRE_H_INCLUDED
+
+/* Messages between ghosts, over MPI's own point-to-point calls on the communicator of the ghosts. The
+ * sender's ghost sends an envelope to the receiver's ghost, with the data if that is small; else the
+ * receiver's ghost asks for as much data as the receive has room for, once it is matched, and the data
+ * follows in pieces. Envelopes between two ghosts arrive in the order in which they were sent, so
+ * messages are matched in that order. By ghosts. */
+
+#include "csp_match.h"
+
+/* Prepare to receive from other ghosts; nothing if there is no other. */
+void csp_wire_open(void);
+
+/* Send on the post of a user, whose receiver is another ghost's. */
+void csp_wire_send(csp_client_t * client, const csp_post_t * post);
+
+/* Ask for the data of a message elsewhere, for a receive. */
+void csp_wire_fetch(const csp_msg_t * msg, const csp_recv_t * recv);
+
+/* Make progress. Returns the number of events. */
+int csp_wire_progress(void);
+
+/* 1 if nothing is being sent or received but what other ghosts may still begin. */
+int csp_wire_is_idle(void);
+
+/* 1 when no ghost sends any more. From the first call on, this one does not: it must be idle then, and
+ * still makes progress. csp_wire_close stops receiving, after that. */
+int csp_wire_has_ended(void);
+void csp_wire_close(void);
+
+#endif /* CSP_WIRE_H_INCLUDED */

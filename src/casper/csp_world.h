@@ -1,0 +1,39 @@
+/*
+ * Copyright (C) by the MPICH-TSM developers
+ *     See COPYRIGHT in top-level directory
+ */
+
+#ifndef CSP_WORLD_H_INCLUDED
+#define CSP_WORLD_H_INCLUDED
+
+/* Who is a ghost, and whose. Processes are numbered users first, in the order in which they were
+ * started, then ghosts; so a user's number is its rank in MPI_COMM_WORLD. */
+
+#include "csp_settings.h"
+
+typedef struct csp_world {
+    csp_settings_t settings;
+    int users, ghosts;          /* of all nodes; ghosts is 0 if there are none */
+    int is_ghost;               /* this process */
+    int is_split;               /* MPI_COMM_WORLD holds users only, or ghosts only */
+    int offloads;               /* ghosts can reach the memory of all users */
+    int *ghost_of;              /* rank of each user's ghost among the ghosts */
+} csp_world_t;
+
+extern csp_world_t csp_world;
+
+/* Cut MPI_COMM_WORLD down to the users, or in a ghost to the ghosts. Collective; in MPI_Init. Returns
+ * an MPI error code. */
+int csp_world_split(void);
+
+/* Make the hint async_config of communicators known. In MPI_Init, before the first of them. */
+void csp_comm_register_hint(void);
+
+/* Make the number of all processes, or of the users only, the one that MPICH sees. */
+void csp_world_show_all(void);
+void csp_world_show_users(void);
+
+/* Print one line that says what is wrong, and abort all processes. Does not return. */
+void csp_fail(const char *format, ...) ATTRIBUTE((format(printf, 1, 2), noreturn));
+
+#endif /* CSP_WORLD_H_INCLUDED */
