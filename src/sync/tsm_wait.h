@@ -162,6 +162,9 @@ static inline void tsm_wait_yield_(tsm_wait_state_t *state)
 
 #define tsm_wait_until(condition, policy) tsm_wait_until_weighted(condition, 1, policy)
 
+/* Who sleeps on a word: threads of this process, or of any process that has the memory. */
+enum { TSM_IN_PROCESS, TSM_IN_NODE };
+
 #if TSM_HAVE_FUTEX
 _Static_assert(sizeof(TSM_ATOMIC(uint32_t)) == 4, "a futex is a 32-bit word");
 
@@ -169,13 +172,13 @@ _Static_assert(sizeof(TSM_ATOMIC(uint32_t)) == 4, "a futex is a 32-bit word");
  * FUTEX_WAKE (wake up to value waiters). The result does not matter: the caller looks at the word
  * again. */
 static inline void tsm_futex_for_(TSM_ATOMIC(uint32_t) *w, int op, uint32_t value,
-                                  const struct timespec *most)
+                                  const struct timespec *most, int scope)
 {
-    int saved = errno;
+    int saved = errno, flag = scope == TSM_IN_PROCESS ? FUTEX_PRIVATE_FLAG : 0;
 
     if (op == FUTEX_WAIT)
         tsm_load_sleep(1);
-    syscall(SYS_futex, (void *) w, op | FUTEX_PRIVATE_FLAG, value, most, NULL, 0);
+    syscall(SYS_futex, (void *) w, op | flag, value, most, NULL, 0);
     if (op == FUTEX_WAIT)
         tsm_load_sleep(0);
     errno = saved;
@@ -183,43 +186,36 @@ static inline void tsm_futex_for_(TSM_ATOMIC(uint32_t) *w, int op, uint32_t valu
 
 static inline void tsm_futex_(TSM_ATOMIC(uint32_t) *w, int op, uint32_t value)
 {
-    tsm_futex_for_(w, op, value, NULL);
+    tsm_futex_for_(w, op, value, NULL, TSM_IN_PROCESS);
 }
 #endif
+
+static inline void tsm_wait_while_(TSM_ATOMIC(uint32_t) *w, uint32_t value, uint64_t ns, int scope)
+{
+#if TSM_HAVE_FUTEX
+    const struct timespec most = { (time_t) (ns / 1000000000), (long) (ns % 1000000000) };
+
+    tsm_futex_for_(w, FUTEX_WAIT, value, &most, scope);
+#else
+    (void) w;
+    (void) value;
+    (void) ns;
+    (void) scope;
+    tsm_nap();
+#endif
+}
 
 /* Sleep while *w is `value`, at most ns nanoseconds; may return early. The thread that changes the
  * word wakes the sleeper (tsm_wake_word with `value` as the parked one). */
 static inline void tsm_wait_while(TSM_ATOMIC(uint32_t) *w, uint32_t value, uint64_t ns)
 {
-#if TSM_HAVE_FUTEX
-    const struct timespec most = { (time_t) (ns / 1000000000), (long) (ns % 1000000000) };
-
-    tsm_futex_for_(w, FUTEX_WAIT, value, &most);
-#else
-    (void) w;
-    (void) value;
-    (void) ns;
-    tsm_nap();
-#endif
+    tsm_wait_while_(w, value, ns, TSM_IN_PROCESS);
 }
 
-/* The same for a word that several processes share. */
+/* The same for a word that several processes share, with tsm_wake_word_shared. */
 static inline void tsm_wait_while_shared(TSM_ATOMIC(uint32_t) *w, uint32_t value, uint64_t ns)
 {
-#if TSM_HAVE_FUTEX
-    const struct timespec most = { (time_t) (ns / 1000000000), (long) (ns % 1000000000) };
-    int saved = errno;
-
-    tsm_load_sleep(1);
-    syscall(SYS_futex, (void *) w, FUTEX_WAIT, value, &most, NULL, 0);
-    tsm_load_sleep(0);
-    errno = saved;
-#else
-    (void) w;
-    (void) value;
-    (void) ns;
-    tsm_nap();
-#endif
+    tsm_wait_while_(w, value, ns, TSM_IN_NODE);
 }
 
 /* Sleep until *w is no longer `flagged`, which the caller has set. Relaxed: the flag carries no
@@ -269,17 +265,18 @@ static inline void tsm_wait_word(TSM_ATOMIC(uint32_t) *w, uint32_t waiting, uint
 
 /* Set *w to `value`; release. Wakes up to `most` sleepers if it was `parked`. */
 static inline void tsm_wake_word_(TSM_ATOMIC(uint32_t) *w, uint32_t value, uint32_t parked,
-                                  uint32_t most)
+                                  uint32_t most, int scope)
 {
     uint32_t old = tsm_swap(w, value, TSM_RELEASE);
 
 #if TSM_HAVE_FUTEX
     if (old == parked)
-        tsm_futex_(w, FUTEX_WAKE, most);
+        tsm_futex_for_(w, FUTEX_WAKE, most, NULL, scope);
 #else
     (void) old;
     (void) parked;
     (void) most;
+    (void) scope;
 #endif
 }
 
@@ -287,30 +284,19 @@ static inline void tsm_wake_word_(TSM_ATOMIC(uint32_t) *w, uint32_t value, uint3
  * sleeper. Any thread; wait-free; the waiters may free *w as soon as they see the value. */
 static inline void tsm_wake_word(TSM_ATOMIC(uint32_t) *w, uint32_t value, uint32_t parked)
 {
-    tsm_wake_word_(w, value, parked, INT_MAX);
+    tsm_wake_word_(w, value, parked, INT_MAX, TSM_IN_PROCESS);
 }
 
 /* The same, but wake one sleeper only, which sees to the others. */
 static inline void tsm_wake_word_one(TSM_ATOMIC(uint32_t) *w, uint32_t value, uint32_t parked)
 {
-    tsm_wake_word_(w, value, parked, 1);
+    tsm_wake_word_(w, value, parked, 1, TSM_IN_PROCESS);
 }
 
 /* tsm_wake_word for a word that several processes share. It must stay mapped in the calling process. */
 static inline void tsm_wake_word_shared(TSM_ATOMIC(uint32_t) *w, uint32_t value, uint32_t parked)
 {
-    uint32_t old = tsm_swap(w, value, TSM_RELEASE);
-
-#if TSM_HAVE_FUTEX
-    int saved = errno;
-
-    if (old == parked)
-        syscall(SYS_futex, (void *) w, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
-    errno = saved;
-#else
-    (void) old;
-    (void) parked;
-#endif
+    tsm_wake_word_(w, value, parked, INT_MAX, TSM_IN_NODE);
 }
 
 /* A counter to sleep on: bit 0 is set while its owner sleeps, the bits above count modulo 2^31. It
