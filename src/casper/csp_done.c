@@ -57,7 +57,9 @@ static void complete_recv(csp_op_t * op, const csp_answer_t * answer)
     status->MPI_ERROR = mpi_errno;
 }
 
-/* The port of completion comes last: the caller may reuse the request and the buffer at once. */
+/* After the port of completion nothing touches the request or the buffer, which the caller may reuse at
+ * once. The operation is freed only then: a cancel that finds it in use again must find the request
+ * complete (csp_cancel.c). */
 static void complete(csp_op_t * op, const csp_answer_t * answer)
 {
     MPIR_Request *req = op->req;
@@ -74,8 +76,8 @@ static void complete(csp_op_t * op, const csp_answer_t * answer)
     if (req->kind == MPIR_REQUEST_KIND__SEND)
         csp_count_send(-1);
     csp_data_free(&op->data);
-    csp_op_free(op);
     MPIDI_complete(req);
+    csp_op_free(op);
 }
 
 /* The lock is held. */

@@ -80,33 +80,31 @@ int MPIDI_OFI_deferred_call_end(MPIDI_OFI_deferred_item_t * item, int vni, ssize
         } \
     } while (0)
 
-MPL_STATIC_INLINE_PREFIX ssize_t MPIDI_OFI_win_writemsg(MPIR_Win * win, const struct fi_msg_rma *msg,
-                                                        uint64_t flags)
+/* kind: WRITE or READ. win is NULL outside of windows. */
+MPL_STATIC_INLINE_PREFIX ssize_t MPIDI_OFI_call_msg(MPIDI_OFI_call_kind_t kind, int ctx_idx,
+                                                    struct fid_ep *ep, MPIR_Win * win,
+                                                    const struct fi_msg_rma *msg, uint64_t flags)
 {
-    MPIDI_OFI_TRY_CALL_(MPIDI_OFI_WIN_CTX_(win), msg->addr,
-                        fi_writemsg(MPIDI_OFI_WIN(win).ep, msg, flags));
+    MPIDI_OFI_TRY_CALL_(ctx_idx, msg->addr, kind == MPIDI_OFI_CALL_WRITE ?
+                        fi_writemsg(ep, msg, flags) : fi_readmsg(ep, msg, flags));
 
     const MPIDI_OFI_call_t call = {
-        MPIDI_OFI_WIN_CALL_(MPIDI_OFI_CALL_WRITE, win),.addr = msg->addr,
-        .flags = flags,.context = msg->context,.local = *msg->msg_iov,.remote = *msg->rma_iov
+        .kind = kind,.ctx_idx = ctx_idx,.ep = ep,.win = win,.addr = msg->addr,.flags = flags,
+        .context = msg->context,.local = *msg->msg_iov,.remote = *msg->rma_iov
     };
 
     return MPIDI_OFI_defer_call(&call);
 }
 
-MPL_STATIC_INLINE_PREFIX ssize_t MPIDI_OFI_win_readmsg(MPIR_Win * win, const struct fi_msg_rma *msg,
-                                                       uint64_t flags)
-{
-    MPIDI_OFI_TRY_CALL_(MPIDI_OFI_WIN_CTX_(win), msg->addr,
-                        fi_readmsg(MPIDI_OFI_WIN(win).ep, msg, flags));
-
-    const MPIDI_OFI_call_t call = {
-        MPIDI_OFI_WIN_CALL_(MPIDI_OFI_CALL_READ, win),.addr = msg->addr,
-        .flags = flags,.context = msg->context,.local = *msg->msg_iov,.remote = *msg->rma_iov
-    };
-
-    return MPIDI_OFI_defer_call(&call);
-}
+#define MPIDI_OFI_win_writemsg(win_, msg_, flags_) \
+    MPIDI_OFI_call_msg(MPIDI_OFI_CALL_WRITE, MPIDI_OFI_WIN_CTX_(win_), MPIDI_OFI_WIN(win_).ep, win_, \
+                       msg_, flags_)
+#define MPIDI_OFI_win_readmsg(win_, msg_, flags_) \
+    MPIDI_OFI_call_msg(MPIDI_OFI_CALL_READ, MPIDI_OFI_WIN_CTX_(win_), MPIDI_OFI_WIN(win_).ep, win_, \
+                       msg_, flags_)
+#define MPIDI_OFI_ctx_readmsg(ctx_idx_, msg_, flags_) \
+    MPIDI_OFI_call_msg(MPIDI_OFI_CALL_READ, ctx_idx_, MPIDI_OFI_global.ctx[ctx_idx_].tx, NULL, msg_, \
+                       flags_)
 
 MPL_STATIC_INLINE_PREFIX ssize_t MPIDI_OFI_win_inject_write(MPIR_Win * win, const void *buf, size_t len,
                                                             fi_addr_t addr, uint64_t remote,
@@ -182,20 +180,6 @@ MPL_STATIC_INLINE_PREFIX ssize_t MPIDI_OFI_ctx_inject(int ctx_idx, const void *b
     const MPIDI_OFI_call_t call = {
         MPIDI_OFI_CTX_CALL_(MPIDI_OFI_CALL_INJECT, ctx_idx),.addr = addr,
         .local = {.iov_base = (void *) buf,.iov_len = len}
-    };
-
-    return MPIDI_OFI_defer_call(&call);
-}
-
-MPL_STATIC_INLINE_PREFIX ssize_t MPIDI_OFI_ctx_readmsg(int ctx_idx, const struct fi_msg_rma *msg,
-                                                       uint64_t flags)
-{
-    MPIDI_OFI_TRY_CALL_(ctx_idx, msg->addr,
-                        fi_readmsg(MPIDI_OFI_global.ctx[ctx_idx].tx, msg, flags));
-
-    const MPIDI_OFI_call_t call = {
-        MPIDI_OFI_CTX_CALL_(MPIDI_OFI_CALL_READ, ctx_idx),.addr = msg->addr,
-        .flags = flags,.context = msg->context,.local = *msg->msg_iov,.remote = *msg->rma_iov
     };
 
     return MPIDI_OFI_defer_call(&call);
