@@ -19,6 +19,16 @@ static deferred_call_t *deferred_of(MPIDI_OFI_deferred_item_t * item)
     return MPL_container_of(item, deferred_call_t, item);
 }
 
+/* An operation that the window has counted will not happen. */
+static void uncount(MPIR_Win * win)
+{
+#if defined(MPIDI_CH4_USE_MT_RUNTIME) || defined(MPIDI_CH4_USE_MT_LOCKLESS)
+    MPL_atomic_fetch_sub_uint64(MPIDI_OFI_WIN(win).issued_cntr, 1);
+#else
+    (*MPIDI_OFI_WIN(win).issued_cntr)--;
+#endif
+}
+
 /* The caller may change the data of an injection as soon as the call has returned. */
 static int injects(const MPIDI_OFI_call_t * call)
 {
@@ -30,8 +40,11 @@ ssize_t MPIDI_OFI_defer_call(const MPIDI_OFI_call_t * call)
     const size_t copied = injects(call) ? call->local.iov_len : 0;
     deferred_call_t *d = MPL_malloc(sizeof(*d) + copied, MPL_MEM_OTHER);
 
-    if (!d)
+    if (!d) {
+        if (call->win)
+            uncount(call->win);
         return -FI_ENOMEM;
+    }
     d->item.addr = call->addr;
     d->item.kind = MPIDI_OFI_NATIVE_CALL;
     d->call = *call;
@@ -123,16 +136,7 @@ static int call_error(const MPIDI_OFI_call_t * c, ssize_t ret)
     return mpi_errno;
 }
 
-static void uncount(MPIR_Win * win)
-{
-#if defined(MPIDI_CH4_USE_MT_RUNTIME) || defined(MPIDI_CH4_USE_MT_LOCKLESS)
-    MPL_atomic_fetch_sub_uint64(MPIDI_OFI_WIN(win).issued_cntr, 1);
-#else
-    (*MPIDI_OFI_WIN(win).issued_cntr)--;
-#endif
-}
-
-/* A one-sided operation will not happen: no flush waits for it. */
+/* No flush waits for a one-sided operation that has failed. */
 static int fail_win_call(const MPIDI_OFI_call_t * c, int vni, int error)
 {
     MPIR_Request *part;
