@@ -68,21 +68,28 @@ static inline double bench_seconds(const char *opt, const char *text)
     return v;
 }
 
-static inline void bench_thread_list(const char *opt, const char *text, bench_points_t * p)
+/* Reads a list like 1,2,4 of at most BENCH_MAX_POINTS numbers from lo to hi; returns how many. */
+static inline int bench_int_list(const char *opt, const char *text, long lo, long hi, int *values)
 {
     char *copy = strdup(text), *save = NULL;
-    p->n = 0;
-    p->max = 0;
+    int n = 0;
     for (char *s = strtok_r(copy, ",", &save); s; s = strtok_r(NULL, ",", &save)) {
-        if (p->n == BENCH_MAX_POINTS)
+        if (n == BENCH_MAX_POINTS)
             bench_usage_error("option %s: more than %d values", opt, BENCH_MAX_POINTS);
-        int t = (int) bench_int(opt, s, 1, BENCH_MAX_THREADS);
-        p->threads[p->n++] = t;
-        p->max = t > p->max ? t : p->max;
+        values[n++] = (int) bench_int(opt, s, lo, hi);
     }
     free(copy);
-    if (p->n == 0)
-        bench_usage_error("option %s: empty list of thread counts", opt);
+    if (n == 0)
+        bench_usage_error("option %s: empty list", opt);
+    return n;
+}
+
+static inline void bench_thread_list(const char *opt, const char *text, bench_points_t * p)
+{
+    p->n = bench_int_list(opt, text, 1, BENCH_MAX_THREADS, p->threads);
+    p->max = 0;
+    for (int i = 0; i < p->n; i++)
+        p->max = p->threads[i] > p->max ? p->threads[i] : p->max;
 }
 
 /* Starts MPI; stops unless it provides MPI_THREAD_MULTIPLE and there are two processes. */

@@ -17,7 +17,9 @@ import time
 
 # fields that were measured: each point keeps their median
 MEASURED = ("value", "latency_ns", "combining_rate", "call_ns", "wake_ns", "wake_over_signal",
-            "contested", "seconds", "p99", "p99_9", "p99_99", "longest", "over_100us", "preempted")
+            "contested", "seconds", "p99", "p99_9", "p99_99", "longest", "over_100us", "preempted",
+            "post_us", "wait_us", "pure_us", "alone_us", "together_us", "computing_us", "overlap",
+            "slowdown", "taken", "rate")
 # fields of one run
 DROPPED = ("round", "repeat", "time", "messages", "operations", "round_trips", "load",
            "line_ns")
@@ -66,8 +68,9 @@ def load(path):
 
 
 def commands(path):
-    return [c for _, record in unpack(path) if record and "commands" in record
-            for c in record["commands"]]
+    """The commands that made a file, each once."""
+    return list(dict.fromkeys(c for _, record in unpack(path) if record and "commands" in record
+                              for c in record["commands"]))
 
 
 def day(records):
