@@ -24,7 +24,8 @@ from machine import STATES, Machine, tags  # noqa: E402
 from medians import Bad  # noqa: E402
 
 PROGRAMS = ("msgrate", "latency", "rmarate", "posttime", "isend_instr")
-BENCHES = PROGRAMS[:4]          # those that print JSON lines
+APPS = ("bfs", "stencil", "sweep", "kmer")      # in apps; they run until their work is done
+BENCHES = PROGRAMS[:4] + APPS   # those that print JSON lines
 MODES = {"msgrate": ("pairs", "fanout", "fanin"), "rmarate": ("put", "get", "acc"),
          "posttime": ("wait", "poll", "pairs")}
 
@@ -59,11 +60,12 @@ class Library:
     def build(self, out):
         folder = self.bin_dir(out)
         os.makedirs(folder, exist_ok=True)
-        for program in PROGRAMS:
+        for program in PROGRAMS + APPS:
+            app = program in APPS
             # MPICH's own header makes gcc warn about MPI_STATUSES_IGNORE (stringop-overflow)
             command = [self.mpicc, "-std=gnu11", "-O2", "-Wall", "-Wno-stringop-overflow",
-                       "-pthread", "-o", os.path.join(folder, program),
-                       os.path.join(HERE, program + ".c")]
+                       "-fopenmp" if app else "-pthread", "-o", os.path.join(folder, program),
+                       os.path.join(HERE, "apps" if app else "", program + ".c")]
             done = subprocess.run(command, capture_output=True, text=True, check=False)
             if done.returncode:
                 raise Bad(f"library '{self.name}': {program}.c does not compile:\n{done.stderr}")
@@ -83,7 +85,10 @@ def parse():
     p.add_argument("--stream", action="store_true", help="of msgrate: windows not acknowledged")
     p.add_argument("--threads", default="1,2,4", help="list of thread counts")
     p.add_argument("--bytes", type=int, help="message size (default: the program's)")
-    p.add_argument("--duration", type=float, default=0.5, help="seconds for each point")
+    p.add_argument("--duration", type=float, default=0.5,
+                   help="seconds for each point, except for the applications")
+    p.add_argument("--options", type=shlex.split, default=[], metavar="'-s 64 -n 10'",
+                   help="further options of the program, such as the size of an application")
     p.add_argument("--repeats", type=int, default=5)
     p.add_argument("--timeout", type=float, default=60.0, help="seconds for each run")
     p.add_argument("--results", default="compare.jsonl",
@@ -103,6 +108,8 @@ def parse():
         a.mode = a.mode or MODES[a.bench][0]
         if a.mode not in MODES[a.bench]:
             raise Bad(f"--mode {a.mode} is not one of {a.bench}'s: {', '.join(MODES[a.bench])}")
+    if a.bytes and a.bench in APPS:
+        raise Bad(f"--bytes: {a.bench} has no message size; use --options")
     if a.duration <= 0:
         raise Bad(f"--duration {a.duration} is not positive")
     return a
@@ -113,11 +120,13 @@ def run_once(lib, a, threads):
     program = os.path.join(lib.bin_dir(a.bin), a.bench)
     if not os.access(program, os.X_OK):
         raise Bad(f"no program {program}; use --build")
-    command = [lib.mpirun, "-n", "2", program, "-j", "-t", str(threads), "-d", str(a.duration)]
+    command = [lib.mpirun, "-n", "2", program, "-j", "-t", str(threads)]
+    command += ["-d", str(a.duration)] if a.bench not in APPS else []
     command += ["-m", a.mode] if a.bench in MODES else []
     if a.bench == "msgrate":
         command += ["-u"] * a.stream + ["-p"] * a.post
     command += ["-s", str(a.bytes)] if a.bytes else []
+    command += a.options
     with subprocess.Popen(command, env={**os.environ, **lib.env}, stdin=subprocess.DEVNULL,
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as child:
         try:
