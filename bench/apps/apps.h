@@ -26,9 +26,9 @@ typedef struct {
     const app_option_t *options;        /* the last one has letter 0 */
     /* Makes the problem, once; may call bench_usage_error. */
     void (*setup) (void);
-    /* Runs the application with so many threads and checks the answer. All processes call it. Returns
-     * how many wrong things this process found, and in *rate the rate of all processes together, per
-     * second (used of rank 0). */
+    /* Runs the application with so many threads and checks the answer. All processes call it.
+     * Returns how many wrong things this process found, and in *rate the rate of all processes
+     * together, per second (used of rank 0). */
     long (*run) (int threads, double *rate);
 } app_t;
 
@@ -72,8 +72,10 @@ static inline void app_help(const app_t * app)
         printf("usage: %s [options]\n%s\n", app->name, app->about);
         printf("  -t LIST  %s (1,2,4)\n", app->threads);
         for (const app_option_t * o = app->options; o->letter; o++)
-            printf("  -%c N     %s, %ld to %ld (%ld)\n", o->letter, o->help, o->lo, o->hi, *o->value);
-        printf("  -r N     seed (%ld)\n  -j       print JSON lines\n  -h       print this\n", app_seed);
+            printf("  -%c N     %s, %ld to %ld (%ld)\n", o->letter, o->help, o->lo, o->hi,
+                   *o->value);
+        printf("  -r N     seed (%ld)\n", app_seed);
+        printf("  -j       print JSON lines\n  -h       print this\n");
     }
     MPI_Finalize();
     exit(0);

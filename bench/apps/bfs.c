@@ -1,22 +1,23 @@
 /* Copyright (C) by the MPICH-TSM developers
  * See COPYRIGHT in top-level directory */
 
-/* Breadth-first search of a Graph500 graph, one level after the other (TOPC, section 7.2.1; ICS'19,
- * section 4.3, "Breadth-First Search"). Every thread of a process expands vertices of the frontier,
- * sends to the owners of their neighbours from buffers of its own, one pair for each process, and has one
- * posted receive; it only calls MPI_Test to progress.
+/* Breadth-first search of a Graph500 graph, one level after the other (TOPC, section 7.2.1;
+ * ICS'19, section 4.4, "Breadth-First Search"). Every thread of a process expands vertices of the
+ * frontier, sends to the owners of their neighbours from buffers of its own, one pair for each
+ * process, and has one posted receive; it only calls MPI_Test to progress.
  *
- * A level ends by NBX (Hoefler, Siebert, Lumsdaine, PPoPP 2010). The sends are synchronous, so a complete
- * send has been matched. When all sends of a process are complete, its last thread starts MPI_Ibarrier;
- * when that completes, every message of the level has been matched everywhere. No thread can see
- * whether its own posted receive is among the matched ones, so this thread then sends one empty message
- * to the own process for each thread: a thread ends the level when it receives one. A process may be
- * in the next level by then, so the tag tells odd from even levels.
+ * A level ends by NBX (Hoefler, Siebert, Lumsdaine, PPoPP 2010). The sends are synchronous, so a
+ * complete send has been matched. When all sends of a process are complete, its last thread
+ * starts MPI_Ibarrier; when that completes, every message of the level has been matched
+ * everywhere. No thread can see whether its own posted receive is among the matched ones, so this
+ * thread then sends one empty message to the own process for each thread: a thread ends the level
+ * when it receives one. A process may be in the next level by then, so the tag tells odd from
+ * even levels.
  *
  * No thread ever waits without testing its receive, so sends to it always complete.
  *
- * The tree is checked by the rules of the Graph500 specification. All processes generate all edges and
- * keep their own, so the graph itself does not depend on the library. */
+ * The tree is checked by the rules of the Graph500 specification. All processes generate all
+ * edges and keep their own, so the graph itself does not depend on the library. */
 #include "apps.h"
 #include <stdatomic.h>
 
@@ -30,8 +31,8 @@ typedef struct {
 typedef struct {
     int64_t vertices;           /* of the whole graph */
     int64_t own;
-    int64_t *first;             /* own vertex i has neighbours adj[first[i]] to adj[first[i + 1] - 1] */
-    int64_t *adj;
+    int64_t *first;             /* the neighbours of own vertex i begin at adj[first[i]] */
+    int64_t *adj;               /* and end before adj[first[i + 1]] */
     char *linked;               /* for each vertex of the whole graph: has it a neighbour? */
 } graph_t;
 
@@ -62,7 +63,7 @@ typedef struct {
     int ended;                  /* has received the empty message of this level */
 } thread_t;
 
-static long scale = 12, edge_factor = 16, roots = 16, pairs = 128;
+static long scale = 13, edge_factor = 16, roots = 16, pairs = 128;
 static graph_t graph;
 
 /* A bijection of 0 .. 2^scale - 1, so that a vertex's number does not tell its degree. */
@@ -157,7 +158,8 @@ static void claim(search_t * s, int64_t child, int64_t parent)
 
 static void post_receive(thread_t * t)
 {
-    MPI_Irecv(t->in, (int) pairs * 2, MPI_INT64_T, MPI_ANY_SOURCE, t->s->tag, t->s->comm, &t->receive);
+    MPI_Irecv(t->in, (int) pairs * 2, MPI_INT64_T, MPI_ANY_SOURCE, t->s->tag, t->s->comm,
+              &t->receive);
 }
 
 /* Takes in what has arrived. */
@@ -352,8 +354,9 @@ static int64_t *gather(const search_t * s)
     return parent;
 }
 
-/* Sets level[v], the distance from the root in the tree, for each v of the tree and -1 for the others.
- * Returns 0 if a vertex has a parent that is none, or leads to no root: the tree has a cycle. */
+/* Sets level[v], the distance from the root in the tree, for each v of the tree and -1 for the
+ * others. Returns 0 if a vertex has a parent that is none, or leads to no root: the tree has a
+ * cycle. */
 static int find_levels(const int64_t * parent, int64_t root, int64_t * level)
 {
     int64_t *path = bench_alloc((size_t) graph.vertices * sizeof(int64_t));
@@ -391,10 +394,10 @@ static int is_edge(int64_t v, int64_t w)
     return 0;
 }
 
-/* The check: how many rules of a breadth-first tree the own vertices break. parent has all vertices.
- * The rules: from every vertex of the tree, parents lead to the root; each of them is a neighbour; the
- * ends of each edge of the graph are both in the tree, on levels that differ by one at most, or
- * neither is. So the tree has all that the root reaches, on the shortest paths. */
+/* The check: how many rules of a breadth-first tree the own vertices break. parent has all
+ * vertices. The rules: from every vertex of the tree, parents lead to the root; each of them is a
+ * neighbour; the ends of each edge of the graph are both in the tree, on levels that differ by
+ * one at most, or neither is. So the tree has all that the root reaches, on shortest paths. */
 static long tree_errors(const int64_t * parent, int64_t root)
 {
     int64_t *level = bench_alloc((size_t) graph.vertices * sizeof(int64_t));

@@ -1,12 +1,13 @@
 /* Copyright (C) by the MPICH-TSM developers
  * See COPYRIGHT in top-level directory */
 
-/* Exchange of k-mers in the manner of the SWAP-Assembler (TOPC, section 7.4; SWAP: Meng et al., as cited
- * there): a process has a sending and a receiving thread, which use blocking MPI_Send and MPI_Recv.
- * The sender cuts its reads into k-mers (words of k nucleotides; a word and its reverse complement are
- * one) and sends each to the process that owns it; the receiver counts them. With -t N there are N
- * such pairs in each process, and the owner of a k-mer is one receiver. A sender ends with an empty
- * message to each receiver. Receivers never send, so nothing can deadlock.
+/* Exchange of k-mers in the manner of the SWAP-Assembler (TOPC, section 7.4; SWAP: Meng et al.,
+ * as cited there): a process has a sending and a receiving thread, which use blocking MPI_Send
+ * and MPI_Recv. The sender cuts its reads into k-mers (words of k nucleotides; a word and its
+ * reverse complement are one) and sends each to the process that owns it; the receiver counts
+ * them. With -t N there are N such pairs in each process, and the owner of a k-mer is one
+ * receiver. A sender ends with an empty message to each receiver. Receivers never send, so
+ * nothing can deadlock.
  *
  * The check: each process cuts all reads again, without messages, and compares the counts of all
  * k-mers that it owns. */
@@ -24,7 +25,7 @@ typedef struct {
     uint64_t *word;
 } batch_t;
 
-static long reads = 20000, length = 36, k = 21, batch = 128, iterations = 4;
+static long reads = 20000, length = 36, k = 21, batch = 128, iterations = 20;
 static char *genome;            /* nucleotides 0 .. 3; 3 - n is the complement of n */
 
 static uint64_t hash_of(uint64_t kmer)
@@ -84,7 +85,8 @@ static int owner_of(uint64_t kmer, int pairs)
 static void cut(long read, uint64_t * word)
 {
     const uint64_t mask = ((uint64_t) 1 << 2 * k) - 1;
-    const char *base = genome + app_random((uint64_t) app_seed + 1, (uint64_t) read) % (uint64_t) reads;
+    const uint64_t place = app_random((uint64_t) app_seed + 1, (uint64_t) read) % (uint64_t) reads;
+    const char *base = genome + place;
     uint64_t forward = 0, reverse = 0;
 
     for (long i = 0; i < length; i++) {

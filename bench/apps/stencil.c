@@ -1,14 +1,14 @@
 /* Copyright (C) by the MPICH-TSM developers
  * See COPYRIGHT in top-level directory */
 
-/* Heat equation on a cube, 3D 7-point stencil (TOPC, section 7.2.2). The cube is divided among the
- * processes along all dimensions, and a process's part among its threads along y and z, never along x,
- * the dimension of adjacent memory. In each iteration every thread sends and receives the part of the
- * process's faces that its own block touches, waits with MPI_Waitall and computes its block; the
- * threads meet only at the end of the iteration.
+/* Heat equation on a cube, 3D 7-point stencil (TOPC, section 7.2.2). The cube is divided among
+ * the processes along all dimensions, and a process's part among its threads along y and z, never
+ * along x, the dimension of adjacent memory. In each iteration every thread sends and receives
+ * the part of the process's faces that its own block touches, waits with MPI_Waitall and computes
+ * its block; the threads meet only at the end of the iteration.
  *
- * The check: the serial answer (the whole cube as one block of one thread), bit by bit, since each
- * cell takes the same operations in the same order. */
+ * The check: the serial answer (the whole cube as one block of one thread), bit by bit, since
+ * each cell takes the same operations in the same order. */
 #include "apps.h"
 
 enum { X, Y, Z, AXES };
@@ -36,7 +36,7 @@ typedef struct {
     double *out, *in;
 } face_t;
 
-static long edge = 48, iterations = 100;
+static long edge = 48, iterations = 1000;
 static MPI_Comm comm;
 
 static double *cell_at(const grid_t * g, double *cell, int x, int y, int z)
@@ -119,8 +119,8 @@ static int cells_of(const box_t * b)
 }
 
 /* The faces of the process's part that the block touches and that have a neighbour: returns their
- * number. The neighbour across a face is divided alike in its plane, so the number of the block within
- * the face names the same cells on both sides. */
+ * number. The neighbour across a face is divided alike in its plane, so the number of the block
+ * within the face names the same cells on both sides. */
 static int make_faces(const grid_t * g, const box_t * b, int thread, face_t face[FACES])
 {
     const int within[AXES] = { thread, thread / g->blocks[0], thread % g->blocks[0] };

@@ -1,23 +1,24 @@
 /* Copyright (C) by the MPICH-TSM developers
  * See COPYRIGHT in top-level directory */
 
-/* Particle transport in the manner of SNAP (TOPC, section 7.3; ICS'19, section 4.3, "SNAP: Particle
- * Transport"): discrete ordinates, solved by sweeps after Koch, Baker and Alcouffe (KBA). The processes
- * divide y and z; the energy groups are divided among the threads. For each of the eight octants of
- * directions, each chunk of x and each of its groups, a thread receives the fluxes that enter through
- * the faces in y and z, solves the cells for all angles of the octant, and sends on what leaves. The tag
- * names group and face. So the wave of computation goes through the processes, with many small
- * messages of all threads under way.
+/* Particle transport in the manner of SNAP (TOPC, section 7.3; ICS'19, section 4, "SNAP:
+ * Particle Transport"): discrete ordinates, solved by sweeps after Koch, Baker and Alcouffe
+ * (KBA). The processes divide y and z; the energy groups are divided among the threads. For each
+ * of the eight octants of directions, each chunk of x and each of its groups, a thread receives
+ * the fluxes that enter through the faces in y and z, solves the cells for all angles of the
+ * octant, and sends on what leaves. The tag names group and face. So the wave of computation goes
+ * through the processes, with many small messages of all threads under way.
  *
- * All threads with a group g go through octants, chunks and groups in the same order in all processes,
- * and a step waits only for the same step upstream, so the sweep cannot deadlock.
+ * Thread i has the same groups in all processes and goes through the steps in the same order. A
+ * step waits only for itself upstream and, until its sends end, downstream, so the sweep cannot
+ * deadlock.
  *
  * The check: the whole domain, swept by one thread of one process without messages, bit by bit,
  * since each cell takes the same operations in the same order. */
 #include "apps.h"
 
 enum { IN_Y, IN_Z, FACES };
-#define OCTANTS 8               /* bits 0, 1, 2 of an octant: the direction in x, y, z is downward */
+#define OCTANTS 8               /* bits 0, 1, 2 of an octant: downward in x, y, z */
 
 /* The part of the domain that is swept: of this process, or all of it. */
 typedef struct {
@@ -25,7 +26,7 @@ typedef struct {
     int from_y, from_z, ny, nz;
     int neighbour[FACES][2];    /* at the lower and the upper end */
     double *flux, *source;      /* [group][z][y][x] */
-    double *x_face;             /* [group][z][y][angle]: the flux that goes on from chunk to chunk */
+    double *x_face;             /* [group][z][y][angle]: goes on from chunk to chunk */
 } domain_t;
 
 /* What a thread needs for its sweep. Fluxes through a face: [row][cell of the row][angle]. */
@@ -36,7 +37,7 @@ typedef struct {
     double *slopes;             /* of each angle: in x, y, z */
 } sweeper_t;
 
-static long nx = 32, ny = 8, nz = 8, chunk = 4, angles = 4, groups = 32, iterations = 4;
+static long nx = 32, ny = 8, nz = 8, chunk = 4, angles = 4, groups = 32, iterations = 40;
 static MPI_Comm grid;
 
 /* The row of cells at group g, z, y of a field. */
@@ -87,7 +88,8 @@ static domain_t whole_domain(void)
     return d;
 }
 
-/* Cross section of a group, and the part of it that scatters within the group and to the next one. */
+/* Cross section of a group, and the part of it that scatters within the group and to the next
+ * one. */
 static double total(long g)
 {
     return 1.0 + app_random_real((uint64_t) app_seed, (uint64_t) g);
@@ -99,7 +101,9 @@ static double total(long g)
 /* Direction cosine of an angle along an axis, twice, over the width of a cell. */
 static double slope(long angle, int axis)
 {
-    return 2.0 * (0.1 + 0.8 * app_random_real((uint64_t) app_seed + 1, (uint64_t) (angle * 3 + axis)));
+    const uint64_t index = (uint64_t) (angle * 3 + axis);
+
+    return 2.0 * (0.1 + 0.8 * app_random_real((uint64_t) app_seed + 1, index));
 }
 
 static double fixed_source(long g, int x, int y, int z)
@@ -107,8 +111,9 @@ static double fixed_source(long g, int x, int y, int z)
     return app_random_real((uint64_t) app_seed + 2, (uint64_t) (((g * nz + z) * ny + y) * nx + x));
 }
 
-/* One cell, all angles of an octant: diamond differences, without fix-up. q is the source; fx, fy and
- * fz enter with the fluxes that come in and leave with those that go out. Returns the scalar flux. */
+/* One cell, all angles of an octant: diamond differences, without fix-up. q is the source; fx, fy
+ * and fz enter with the fluxes that come in and leave with those that go out. Returns the scalar
+ * flux. */
 static double solve_cell(double q, double sigma, const double *slopes, double *fx, double *fy,
                          double *fz)
 {
@@ -116,7 +121,8 @@ static double solve_cell(double q, double sigma, const double *slopes, double *f
 
     for (long a = 0; a < angles; a++) {
         const double *s = slopes + 3 * a;
-        double psi = (q + s[0] * fx[a] + s[1] * fy[a] + s[2] * fz[a]) / (sigma + s[0] + s[1] + s[2]);
+        double in = s[0] * fx[a] + s[1] * fy[a] + s[2] * fz[a];
+        double psi = (q + in) / (sigma + s[0] + s[1] + s[2]);
 
         fx[a] = 2.0 * psi - fx[a];
         fy[a] = 2.0 * psi - fy[a];
@@ -191,7 +197,8 @@ static void step(sweeper_t * s, int o, int x0, int width, long g)
 
         if (upstream == MPI_PROC_NULL)
             memset(s->in[f], 0, (size_t) count[f] * sizeof(double));
-        MPI_Irecv(s->in[f], count[f], MPI_DOUBLE, upstream, (int) g * FACES + f, d->comm, &arrived[f]);
+        MPI_Irecv(s->in[f], count[f], MPI_DOUBLE, upstream, (int) g * FACES + f, d->comm,
+                  &arrived[f]);
     }
     MPI_Waitall(FACES, arrived, MPI_STATUSES_IGNORE);
     MPI_Waitall(FACES, s->sent, MPI_STATUSES_IGNORE);   /* out is free again */
@@ -338,8 +345,8 @@ int main(int argc, char **argv)
     };
     static const app_t app = {
         .name = "sweep",.unit = "M updates/s",.options = options,.setup = setup,.run = run,
-        .about = "Wavefront sweeps in the manner of SNAP; prints million updates/s, each of a cell for\n"
-            "one angle and one group.",
+        .about = "Wavefront sweeps in the manner of SNAP; prints million updates/s, each of a cell\n"
+            "for one angle and one group.",
         .threads = "threads of a process; those beyond the groups have nothing to do"
     };
 

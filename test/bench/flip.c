@@ -1,8 +1,8 @@
 /* Copyright (C) by the MPICH-TSM developers
  * See COPYRIGHT in top-level directory */
 
-/* Linked with an application of bench/apps, it changes one bit in the last word of each message that
- * the application sends, as a faulty library could: the application must notice. */
+/* Linked with an application of bench/apps, it changes one bit in the last word of each message
+ * that the application sends, as a faulty library could: the application must notice. */
 #include <mpi.h>
 #include <stdint.h>
 
