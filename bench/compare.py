@@ -24,8 +24,10 @@ from machine import STATES, Machine, tags  # noqa: E402
 from medians import Bad  # noqa: E402
 
 THREADED = ("msgrate", "latency", "rmarate", "posttime")     # a run for each number of threads
+APPS = ("bfs", "stencil", "sweep", "kmer")      # likewise, in apps; they run until their work is done
 GHOSTS = ("post", "overlap", "halo2d", "many2one")           # in casper; a run has all sizes
-PROGRAMS = THREADED + ("isend_instr",) + tuple(f"casper/{g}" for g in GHOSTS)
+PATHS = {**{a: f"apps/{a}" for a in APPS}, **{g: f"casper/{g}" for g in GHOSTS}}
+PROGRAMS = THREADED + ("isend_instr",) + tuple(PATHS.values())
 MODES = {"msgrate": ("pairs", "fanout", "fanin"), "rmarate": ("put", "get", "acc"),
          "posttime": ("wait", "poll", "pairs")}
 
@@ -72,8 +74,8 @@ class Library:
             os.makedirs(os.path.dirname(os.path.join(folder, program)), exist_ok=True)
             # MPICH's own header makes gcc warn about MPI_STATUSES_IGNORE (stringop-overflow)
             command = [self.mpicc, "-std=gnu11", "-O2", "-Wall", "-Wno-stringop-overflow",
-                       "-pthread", "-o", os.path.join(folder, program),
-                       os.path.join(HERE, program + ".c")]
+                       "-fopenmp" if program.startswith("apps/") else "-pthread", "-o",
+                       os.path.join(folder, program), os.path.join(HERE, program + ".c")]
             done = subprocess.run(command, capture_output=True, text=True, check=False)
             if done.returncode:
                 raise Bad(f"library '{self.name}': {program}.c does not compile:\n{done.stderr}")
@@ -96,7 +98,7 @@ def parse():
                    help="a library and the environment of its runs; ratios refer to the first")
     p.add_argument("--bin", default="bench-bin", help="folder of the compiled programs")
     p.add_argument("--build", action="store_true", help="compile them first with PREFIX/bin/mpicc")
-    p.add_argument("--bench", choices=THREADED + GHOSTS, default="msgrate")
+    p.add_argument("--bench", choices=THREADED + APPS + GHOSTS, default="msgrate")
     p.add_argument("--mode", choices=sorted(set(sum(MODES.values(), ()))),
                    help="of msgrate: pairs (default), fanout, fanin; of rmarate: put (default), "
                    "get, acc; of posttime: wait (default), poll, pairs")
@@ -109,8 +111,9 @@ def parse():
                    help=f"of {', '.join(GHOSTS)}: processes without the ghosts, which come on top")
     p.add_argument("--field", default="value",
                    help="what the table shows of the records (post_us, slowdown, ...)")
-    p.add_argument("--duration", type=float, default=0.5, help="seconds for each point")
-    p.add_argument("--options", type=shlex.split, default=[], metavar="'-p own -w 64'",
+    p.add_argument("--duration", type=float, default=0.5,
+                   help="seconds for each point, except for the applications")
+    p.add_argument("--options", type=shlex.split, default=[], metavar="'-s 64 -n 10'",
                    help="further options of the program (write --options=...)")
     p.add_argument("--repeats", type=int, default=5)
     p.add_argument("--timeout", type=float, default=60.0, help="seconds for each run")
@@ -134,6 +137,8 @@ def parse():
         a.mode = a.mode or MODES[a.bench][0]
         if a.mode not in MODES[a.bench]:
             raise Bad(f"--mode {a.mode} is not one of {a.bench}'s: {', '.join(MODES[a.bench])}")
+    if a.bytes and a.bench in APPS:
+        raise Bad(f"--bytes: {a.bench} has no message size; use --options")
     if a.duration <= 0:
         raise Bad(f"--duration {a.duration} is not positive")
     return a
@@ -141,13 +146,13 @@ def parse():
 
 def command_line(lib, a, threads):
     """The command of a run; threads: None for a program of GHOSTS."""
-    program = os.path.join(lib.bin_dir(a.bin), "casper" if a.bench in GHOSTS else "", a.bench)
+    program = os.path.join(lib.bin_dir(a.bin), PATHS.get(a.bench, a.bench))
     if not os.access(program, os.X_OK):
         raise Bad(f"no program {program}; use --build")
     processes = lib.processes(a.users) if a.bench in GHOSTS else 2
-    command = [lib.mpirun, "-n", str(processes), program, "-j", "-d", str(a.duration)]
-    if a.bench not in GHOSTS:
-        command += ["-t", str(threads)]
+    command = [lib.mpirun, "-n", str(processes), program, "-j"]
+    command += ["-d", str(a.duration)] if a.bench not in APPS else []
+    command += ["-t", str(threads)] if a.bench not in GHOSTS else []
     command += ["-m", a.mode] if a.bench in MODES else []
     if a.bench == "msgrate":
         command += ["-u"] * a.stream + ["-p"] * a.post
