@@ -33,6 +33,17 @@ int MPIDI_OFI_native_error(MPIDI_OFI_native_kind_t kind, ssize_t ret)
     return mpi_errno;
 }
 
+void MPIDI_OFI_defer_send(MPIDI_OFI_native_kind_t kind, MPIR_Request * sreq, int ctx_idx,
+                          const void *buf, size_t len, uint64_t cq_data, fi_addr_t addr,
+                          uint64_t match_bits, uint64_t flags)
+{
+    MPIDI_OFI_REQUEST(sreq, util.deferred) = (MPIDI_OFI_deferred_send_t) {
+        .item = {.addr = addr,.kind = kind},
+        .buf = buf,.len = len,.cq_data = cq_data,.match_bits = match_bits,.flags = flags
+    };
+    MPIDI_OFI_defer_item(&MPIDI_OFI_REQUEST(sreq, util.deferred.item), ctx_idx);
+}
+
 /* Complete a deferred send that libfabric has refused for good. A synchronous one and a huge one
  * also count the peer's acknowledgement, which will not come. The posted receive of the former
  * still points to the request and matches the acknowledgement of a later send with the same tag, so
@@ -53,15 +64,30 @@ static int fail_send(int vni, MPIR_Request * sreq, ssize_t ret)
     return mpi_errno;
 }
 
+static ssize_t issue_send(MPIR_Request * sreq, int ctx_idx)
+{
+    const MPIDI_OFI_deferred_send_t *d = &MPIDI_OFI_REQUEST(sreq, util.deferred);
+    struct fid_ep *tx = MPIDI_OFI_global.ctx[ctx_idx].tx;
+    void *context = &MPIDI_OFI_REQUEST(sreq, context);
+
+    if (d->item.kind == MPIDI_OFI_NATIVE_INJECT)
+        return fi_tinjectdata(tx, d->buf, d->len, d->cq_data, d->item.addr, d->match_bits);
+    if (d->item.kind == MPIDI_OFI_NATIVE_SEND)
+        return fi_tsenddata(tx, d->buf, d->len, NULL /* desc */ , d->cq_data, d->item.addr,
+                            d->match_bits, context);
+    const struct fi_msg_tagged msg = {
+        .msg_iov = d->buf,.iov_count = d->len,.addr = d->item.addr,.tag = d->match_bits,
+        .context = context,.data = d->cq_data
+    };
+    return fi_tsendmsg(tx, &msg, d->flags);
+}
+
 /* Issue a deferred send or call: 0, or what libfabric returns. */
 static ssize_t issue(MPIDI_OFI_deferred_item_t * item, int ctx_idx)
 {
-    MPIR_Request *sreq = ITEM_REQUEST(item);
-
     if (item->kind == MPIDI_OFI_NATIVE_CALL)
         return MPIDI_OFI_deferred_call_issue(item);
-    return MPIDI_OFI_call_native(item->kind, sreq, ctx_idx, DEFERRED(sreq, buf), DEFERRED(sreq, len),
-                                 DEFERRED(sreq, cq_data), item->addr, DEFERRED(sreq, match_bits));
+    return issue_send(ITEM_REQUEST(item), ctx_idx);
 }
 
 /* After issue has returned ret. The item is out of the circle. */

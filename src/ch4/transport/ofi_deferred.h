@@ -10,7 +10,9 @@
  * with FI_EAGAIN stays in its request and the call returns; MPIDI_NM_progress issues it later, in order
  * (ofi_deferred_peers.h).
  *
- *   MPIDI_OFI_native_send        issues or defers a send that has a request
+ *   MPIDI_OFI_ctx_tsenddata      issue or defer a send that has a request: libfabric's functions
+ *   MPIDI_OFI_ctx_tsendmsg       with the index of the context in place of the endpoint; they return
+ *   MPIDI_OFI_req_tinjectdata    0 or an error, but never -FI_EAGAIN
  *   MPIDI_OFI_native_inject      issues a short send that has none, or refuses it
  *   MPIDI_OFI_deferred_progress  issues what there is room for: sends, receives, and other calls
  *                                (ofi_deferred_call.h)
@@ -34,65 +36,54 @@
 #define MPIDI_OFI_HAS_DEFERRED(ctx_idx_) \
     (MPIDI_OFI_HAS_DEFERRED_PEERS(ctx_idx_) || MPIDI_OFI_HAS_DEFERRED_RECVS(ctx_idx_))
 
+/* buf, len: memory, or, with IOV, an array of struct iovec; either stays until the send ends. */
+void MPIDI_OFI_defer_send(MPIDI_OFI_native_kind_t kind, MPIR_Request * sreq, int ctx_idx,
+                          const void *buf, size_t len, uint64_t cq_data, fi_addr_t addr,
+                          uint64_t match_bits, uint64_t flags);
+
 int MPIDI_OFI_inject_refused(int ctx_idx, int vni, ssize_t ret, const void *buf, size_t len,
                              uint64_t cq_data, fi_addr_t addr, uint64_t match_bits, int eagain);
 int MPIDI_OFI_native_error(MPIDI_OFI_native_kind_t kind, ssize_t ret);
 int MPIDI_OFI_deferred_progress(int vni, int ctx_idx);
 int MPIDI_OFI_deferred_finish(void);
 
-MPL_STATIC_INLINE_PREFIX ssize_t MPIDI_OFI_call_native(MPIDI_OFI_native_kind_t kind,
-                                                       MPIR_Request * sreq, int ctx_idx,
-                                                       const void *buf, size_t len,
-                                                       uint64_t cq_data, fi_addr_t addr,
-                                                       uint64_t match_bits)
+/* context: of a request, as in the next one. desc: NULL. */
+MPL_STATIC_INLINE_PREFIX ssize_t MPIDI_OFI_ctx_tsenddata(int ctx_idx, const void *buf, size_t len,
+                                                         void *desc, uint64_t cq_data,
+                                                         fi_addr_t addr, uint64_t match_bits,
+                                                         void *context)
 {
-    struct fid_ep *tx = MPIDI_OFI_global.ctx[ctx_idx].tx;
-
-    if (kind == MPIDI_OFI_NATIVE_INJECT) {
-        return fi_tinjectdata(tx, buf, len, cq_data, addr, match_bits);
-    } else if (kind == MPIDI_OFI_NATIVE_SEND) {
-        return fi_tsenddata(tx, buf, len, NULL /* desc */ , cq_data, addr, match_bits,
-                            (void *) &(MPIDI_OFI_REQUEST(sreq, context)));
-    } else {
-        struct fi_msg_tagged msg = {
-            .msg_iov = buf,
-            .iov_count = len,
-            .addr = addr,
-            .tag = match_bits,
-            .context = (void *) &(MPIDI_OFI_REQUEST(sreq, context)),
-            .data = cq_data,
-        };
-        return fi_tsendmsg(tx, &msg, FI_COMPLETION | FI_REMOTE_CQ_DATA);
-    }
+    MPIDI_OFI_TRY_CALL(ctx_idx, addr, fi_tsenddata(MPIDI_OFI_global.ctx[ctx_idx].tx, buf, len, desc,
+                                                   cq_data, addr, match_bits, context));
+    MPIDI_OFI_defer_send(MPIDI_OFI_NATIVE_SEND, MPIDI_OFI_context_to_request(context), ctx_idx, buf,
+                         len, cq_data, addr, match_bits, 0);
+    return 0;
 }
 
-/* Issue a send, or defer it until there is room. An injected send is complete on return. */
-MPL_STATIC_INLINE_PREFIX int MPIDI_OFI_native_send(MPIDI_OFI_native_kind_t kind,
-                                                   MPIR_Request * sreq, int ctx_idx, int vni,
-                                                   const void *buf, size_t len, uint64_t cq_data,
-                                                   fi_addr_t addr, uint64_t match_bits)
+/* The array msg->msg_iov stays until the send ends; *msg does not. */
+MPL_STATIC_INLINE_PREFIX ssize_t MPIDI_OFI_ctx_tsendmsg(int ctx_idx, const struct fi_msg_tagged *msg,
+                                                        uint64_t flags)
 {
-    ssize_t ret = -FI_EAGAIN;
+    MPIDI_OFI_TRY_CALL(ctx_idx, msg->addr,
+                       fi_tsendmsg(MPIDI_OFI_global.ctx[ctx_idx].tx, msg, flags));
+    MPIDI_OFI_defer_send(MPIDI_OFI_NATIVE_IOV, MPIDI_OFI_context_to_request(msg->context), ctx_idx,
+                         msg->msg_iov, msg->iov_count, msg->data, msg->addr, msg->tag, flags);
+    return 0;
+}
 
-    if (!MPIDI_OFI_must_defer(ctx_idx, addr))
-        ret = MPIDI_OFI_call_native(kind, sreq, ctx_idx, buf, len, cq_data, addr, match_bits);
-    if (unlikely(ret == -FI_EAGAIN)) {
-        MPIDI_OFI_deferred_send_t d = {
-            .item = {.addr = addr,.kind = kind},
-            .buf = buf,
-            .len = len,
-            .cq_data = cq_data,
-            .match_bits = match_bits,
-        };
-        MPIDI_OFI_REQUEST(sreq, util.deferred) = d;
-        MPIDI_OFI_defer_item(&MPIDI_OFI_REQUEST(sreq, util.deferred.item), ctx_idx);
-        return MPI_SUCCESS;
-    }
-    if (unlikely(ret != 0))
-        return MPIDI_OFI_native_error(kind, ret);
-    if (kind == MPIDI_OFI_NATIVE_INJECT)
-        return MPIDI_OFI_send_event(vni, NULL, sreq, MPIDI_OFI_REQUEST(sreq, event_id));
-    return MPI_SUCCESS;
+/* The caller then counts an event of sreq (MPIDI_OFI_send_event), as after fi_tinjectdata. A deferred
+ * send has one more, counted when it is issued, so that the caller's is not the last. */
+MPL_STATIC_INLINE_PREFIX ssize_t MPIDI_OFI_req_tinjectdata(MPIR_Request * sreq, int ctx_idx,
+                                                           const void *buf, size_t len,
+                                                           uint64_t cq_data, fi_addr_t addr,
+                                                           uint64_t match_bits)
+{
+    MPIDI_OFI_TRY_CALL(ctx_idx, addr, fi_tinjectdata(MPIDI_OFI_global.ctx[ctx_idx].tx, buf, len,
+                                                     cq_data, addr, match_bits));
+    MPIR_cc_inc(sreq->cc_ptr);
+    MPIDI_OFI_defer_send(MPIDI_OFI_NATIVE_INJECT, sreq, ctx_idx, buf, len, cq_data, addr, match_bits,
+                         0);
+    return 0;
 }
 
 /* Inject a send without a request, or return MPIDI_OFI_SEND_NEEDS_REQUEST. eagain: the user prefers
@@ -104,8 +95,7 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_OFI_native_inject(int ctx_idx, int vni, const
     ssize_t ret = -FI_EAGAIN;
 
     if (likely(!MPIDI_OFI_must_defer(ctx_idx, addr)))
-        ret = MPIDI_OFI_call_native(MPIDI_OFI_NATIVE_INJECT, NULL, ctx_idx, buf, len, cq_data, addr,
-                                    match_bits);
+        ret = fi_tinjectdata(MPIDI_OFI_global.ctx[ctx_idx].tx, buf, len, cq_data, addr, match_bits);
     if (likely(ret == 0))
         return MPI_SUCCESS;
     return MPIDI_OFI_inject_refused(ctx_idx, vni, ret, buf, len, cq_data, addr, match_bits, eagain);

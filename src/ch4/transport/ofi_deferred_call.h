@@ -70,23 +70,13 @@ int MPIDI_OFI_deferred_call_end(MPIDI_OFI_deferred_item_t * item, int vni, ssize
 #define MPIDI_OFI_CTX_CALL_(kind_, ctx_idx_) \
     .kind = kind_,.ctx_idx = ctx_idx_,.ep = MPIDI_OFI_global.ctx[ctx_idx_].tx
 
-/* Make the call and return what it returns, unless it has to be deferred. */
-#define MPIDI_OFI_TRY_CALL_(ctx_idx_, addr_, call_) \
-    do { \
-        if (!MPIDI_OFI_must_defer(ctx_idx_, addr_)) { \
-            ssize_t ret_ = call_; \
-            if (likely(ret_ != -FI_EAGAIN)) \
-                return ret_; \
-        } \
-    } while (0)
-
 /* kind: WRITE or READ. win is NULL outside of windows. */
 MPL_STATIC_INLINE_PREFIX ssize_t MPIDI_OFI_call_msg(MPIDI_OFI_call_kind_t kind, int ctx_idx,
                                                     struct fid_ep *ep, MPIR_Win * win,
                                                     const struct fi_msg_rma *msg, uint64_t flags)
 {
-    MPIDI_OFI_TRY_CALL_(ctx_idx, msg->addr, kind == MPIDI_OFI_CALL_WRITE ?
-                        fi_writemsg(ep, msg, flags) : fi_readmsg(ep, msg, flags));
+    MPIDI_OFI_TRY_CALL(ctx_idx, msg->addr, kind == MPIDI_OFI_CALL_WRITE ?
+                       fi_writemsg(ep, msg, flags) : fi_readmsg(ep, msg, flags));
 
     const MPIDI_OFI_call_t call = {
         .kind = kind,.ctx_idx = ctx_idx,.ep = ep,.win = win,.addr = msg->addr,.flags = flags,
@@ -110,8 +100,8 @@ MPL_STATIC_INLINE_PREFIX ssize_t MPIDI_OFI_win_inject_write(MPIR_Win * win, cons
                                                             fi_addr_t addr, uint64_t remote,
                                                             uint64_t key)
 {
-    MPIDI_OFI_TRY_CALL_(MPIDI_OFI_WIN_CTX_(win), addr,
-                        fi_inject_write(MPIDI_OFI_WIN(win).ep, buf, len, addr, remote, key));
+    MPIDI_OFI_TRY_CALL(MPIDI_OFI_WIN_CTX_(win), addr,
+                       fi_inject_write(MPIDI_OFI_WIN(win).ep, buf, len, addr, remote, key));
 
     const MPIDI_OFI_call_t call = {
         MPIDI_OFI_WIN_CALL_(MPIDI_OFI_CALL_INJECT_WRITE, win),.addr = addr,
@@ -131,8 +121,8 @@ MPL_STATIC_INLINE_PREFIX ssize_t MPIDI_OFI_win_atomicmsg(MPIR_Win * win,
                                                          const struct fi_msg_atomic *msg,
                                                          uint64_t flags)
 {
-    MPIDI_OFI_TRY_CALL_(MPIDI_OFI_WIN_CTX_(win), msg->addr,
-                        fi_atomicmsg(MPIDI_OFI_WIN(win).ep, msg, flags));
+    MPIDI_OFI_TRY_CALL(MPIDI_OFI_WIN_CTX_(win), msg->addr,
+                       fi_atomicmsg(MPIDI_OFI_WIN(win).ep, msg, flags));
     return MPIDI_OFI_defer_atomic(MPIDI_OFI_CALL_ATOMIC, win, msg, NULL, NULL, flags);
 }
 
@@ -140,8 +130,8 @@ MPL_STATIC_INLINE_PREFIX ssize_t MPIDI_OFI_win_fetch_atomicmsg(MPIR_Win * win,
                                                                const struct fi_msg_atomic *msg,
                                                                struct fi_ioc *result, uint64_t flags)
 {
-    MPIDI_OFI_TRY_CALL_(MPIDI_OFI_WIN_CTX_(win), msg->addr,
-                        fi_fetch_atomicmsg(MPIDI_OFI_WIN(win).ep, msg, result, NULL, 1, flags));
+    MPIDI_OFI_TRY_CALL(MPIDI_OFI_WIN_CTX_(win), msg->addr,
+                       fi_fetch_atomicmsg(MPIDI_OFI_WIN(win).ep, msg, result, NULL, 1, flags));
     return MPIDI_OFI_defer_atomic(MPIDI_OFI_CALL_FETCH_ATOMIC, win, msg, NULL, result, flags);
 }
 
@@ -151,17 +141,17 @@ MPL_STATIC_INLINE_PREFIX ssize_t MPIDI_OFI_win_compare_atomicmsg(MPIR_Win * win,
                                                                  struct fi_ioc *result,
                                                                  uint64_t flags)
 {
-    MPIDI_OFI_TRY_CALL_(MPIDI_OFI_WIN_CTX_(win), msg->addr,
-                        fi_compare_atomicmsg(MPIDI_OFI_WIN(win).ep, msg, compare, NULL, 1, result,
-                                             NULL, 1, flags));
+    MPIDI_OFI_TRY_CALL(MPIDI_OFI_WIN_CTX_(win), msg->addr,
+                       fi_compare_atomicmsg(MPIDI_OFI_WIN(win).ep, msg, compare, NULL, 1, result,
+                                            NULL, 1, flags));
     return MPIDI_OFI_defer_atomic(MPIDI_OFI_CALL_COMPARE_ATOMIC, win, msg, compare, result, flags);
 }
 
 MPL_STATIC_INLINE_PREFIX ssize_t MPIDI_OFI_ctx_send(int ctx_idx, const void *buf, size_t len,
                                                     void *desc, fi_addr_t addr, void *context)
 {
-    MPIDI_OFI_TRY_CALL_(ctx_idx, addr,
-                        fi_send(MPIDI_OFI_global.ctx[ctx_idx].tx, buf, len, desc, addr, context));
+    MPIDI_OFI_TRY_CALL(ctx_idx, addr,
+                       fi_send(MPIDI_OFI_global.ctx[ctx_idx].tx, buf, len, desc, addr, context));
 
     const MPIDI_OFI_call_t call = {
         MPIDI_OFI_CTX_CALL_(MPIDI_OFI_CALL_SEND, ctx_idx),.addr = addr,.context = context,
@@ -174,8 +164,8 @@ MPL_STATIC_INLINE_PREFIX ssize_t MPIDI_OFI_ctx_send(int ctx_idx, const void *buf
 MPL_STATIC_INLINE_PREFIX ssize_t MPIDI_OFI_ctx_inject(int ctx_idx, const void *buf, size_t len,
                                                       fi_addr_t addr)
 {
-    MPIDI_OFI_TRY_CALL_(ctx_idx, addr,
-                        fi_inject(MPIDI_OFI_global.ctx[ctx_idx].tx, buf, len, addr));
+    MPIDI_OFI_TRY_CALL(ctx_idx, addr,
+                       fi_inject(MPIDI_OFI_global.ctx[ctx_idx].tx, buf, len, addr));
 
     const MPIDI_OFI_call_t call = {
         MPIDI_OFI_CTX_CALL_(MPIDI_OFI_CALL_INJECT, ctx_idx),.addr = addr,
@@ -189,8 +179,8 @@ MPL_STATIC_INLINE_PREFIX ssize_t MPIDI_OFI_ctx_read(int ctx_idx, void *buf, size
                                                     fi_addr_t addr, uint64_t remote, uint64_t key,
                                                     void *context)
 {
-    MPIDI_OFI_TRY_CALL_(ctx_idx, addr, fi_read(MPIDI_OFI_global.ctx[ctx_idx].tx, buf, len, desc, addr,
-                                               remote, key, context));
+    MPIDI_OFI_TRY_CALL(ctx_idx, addr, fi_read(MPIDI_OFI_global.ctx[ctx_idx].tx, buf, len, desc, addr,
+                                              remote, key, context));
 
     const MPIDI_OFI_call_t call = {
         MPIDI_OFI_CTX_CALL_(MPIDI_OFI_CALL_PLAIN_READ, ctx_idx),.addr = addr,.context = context,
@@ -205,8 +195,8 @@ MPL_STATIC_INLINE_PREFIX ssize_t MPIDI_OFI_ctx_read(int ctx_idx, void *buf, size
 MPL_STATIC_INLINE_PREFIX ssize_t MPIDI_OFI_ctx_tinject_empty(int ctx_idx, uint64_t cq_data,
                                                              fi_addr_t addr, uint64_t tag)
 {
-    MPIDI_OFI_TRY_CALL_(ctx_idx, addr,
-                        fi_tinjectdata(MPIDI_OFI_global.ctx[ctx_idx].tx, NULL, 0, cq_data, addr, tag));
+    MPIDI_OFI_TRY_CALL(ctx_idx, addr,
+                       fi_tinjectdata(MPIDI_OFI_global.ctx[ctx_idx].tx, NULL, 0, cq_data, addr, tag));
 
     const MPIDI_OFI_call_t call = {
         MPIDI_OFI_CTX_CALL_(MPIDI_OFI_CALL_TINJECT, ctx_idx),.addr = addr,.cq_data = cq_data,.tag = tag

@@ -11,6 +11,7 @@
  * that nothing overtakes; what goes to other addresses goes on.
  *
  *   MPIDI_OFI_must_defer        before a call to an address
+ *   MPIDI_OFI_TRY_CALL          the same with the call
  *   MPIDI_OFI_defer_item        append to an address
  *   MPIDI_OFI_deferred_first    the first one to the address whose turn it is
  *   MPIDI_OFI_deferred_remove   take it out
@@ -35,6 +36,16 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_OFI_must_defer(int ctx_idx, fi_addr_t addr)
 {
     return unlikely(MPIDI_OFI_HAS_DEFERRED_PEERS(ctx_idx)) && MPIDI_OFI_is_deferred_peer(ctx_idx, addr);
 }
+
+/* Return what call_ returns, unless that is -FI_EAGAIN or call_ must not be made: defer it then. */
+#define MPIDI_OFI_TRY_CALL(ctx_idx_, addr_, call_) \
+    do { \
+        if (!MPIDI_OFI_must_defer(ctx_idx_, addr_)) { \
+            ssize_t ret_ = call_; \
+            if (likely(ret_ != -FI_EAGAIN)) \
+                return ret_; \
+        } \
+    } while (0)
 
 /* There is one. */
 MPL_STATIC_INLINE_PREFIX MPIDI_OFI_deferred_item_t *MPIDI_OFI_deferred_first(const

@@ -38,6 +38,7 @@ typedef struct {
     size_t len;                 /* bytes, or length of the array */
     uint64_t cq_data;
     uint64_t match_bits;
+    uint64_t flags;             /* IOV */
 } MPIDI_OFI_deferred_send_t;
 
 /* The same for a receive. */

@@ -14,10 +14,8 @@ static MPIDI_OFI_deferred_t *deferred_of(int ctx_idx)
     return &MPIDI_OFI_global.ctx[ctx_idx].deferred;
 }
 
-/* Queue a receive, with its arguments set. */
-void MPIDI_OFI_defer_recv(MPIR_Request * rreq, int ctx_idx)
+static void queue_recv(MPIDI_OFI_deferred_t * d, MPIR_Request * rreq)
 {
-    MPIDI_OFI_deferred_t *d = deferred_of(ctx_idx);
     int is_first = !d->first_recv || (DEFERRED(rreq, flags) & FI_CLAIM);
 
     DEFERRED(rreq, next) = is_first ? d->first_recv : NULL;
@@ -29,6 +27,35 @@ void MPIDI_OFI_defer_recv(MPIR_Request * rreq, int ctx_idx)
         DEFERRED(d->last_recv, next) = rreq;
         d->last_recv = rreq;
     }
+}
+
+void MPIDI_OFI_defer_recv(MPIR_Request * rreq, int ctx_idx, void *buf, size_t len, fi_addr_t addr,
+                          uint64_t match_bits, uint64_t mask_bits, uint64_t flags)
+{
+    const MPIDI_OFI_deferred_recv_t d = {
+        .iov = MPIDI_OFI_REQUEST(rreq, util.iov),
+        .buf = buf,.len = len,.match_bits = match_bits,.mask_bits = mask_bits,
+        .addr = addr,.flags = flags
+    };
+
+    MPIDI_OFI_REQUEST(rreq, util.deferred_recv) = d;
+    queue_recv(deferred_of(ctx_idx), rreq);
+}
+
+static ssize_t issue_recv(MPIR_Request * rreq, int ctx_idx)
+{
+    const MPIDI_OFI_deferred_recv_t *d = &MPIDI_OFI_REQUEST(rreq, util.deferred_recv);
+    struct fid_ep *rx = MPIDI_OFI_global.ctx[ctx_idx].rx;
+    void *context = &MPIDI_OFI_REQUEST(rreq, context);
+    const struct fi_msg_tagged msg = {
+        .msg_iov = d->buf,.iov_count = d->len,.addr = d->addr,.tag = d->match_bits,
+        .ignore = d->mask_bits,.context = context
+    };
+
+    if (d->flags)
+        return fi_trecvmsg(rx, &msg, d->flags);
+    return fi_trecv(rx, d->buf, d->len, NULL /* desc */ , d->addr, d->match_bits, d->mask_bits,
+                    context);
 }
 
 /* Take rreq out of the queue; before: the one in front of it, NULL for the first. */
@@ -54,17 +81,12 @@ static int fail_recv(int vni, MPIR_Request * rreq, ssize_t ret)
     return MPIDI_OFI_dispatch_function(vni, &nothing, rreq);
 }
 
-static ssize_t call_recv_ack(int ctx_idx, fi_addr_t addr, uint64_t match_bits, void *context)
-{
-    return fi_trecv(MPIDI_OFI_global.ctx[ctx_idx].rx, NULL, 0, NULL, addr, match_bits, 0, context);
-}
-
-static int defer_ack(MPIDI_OFI_deferred_t * d, fi_addr_t addr, uint64_t match_bits, void *context)
+static ssize_t defer_ack(MPIDI_OFI_deferred_t * d, fi_addr_t addr, uint64_t match_bits, void *context)
 {
     MPIDI_OFI_deferred_ack_t *ack = MPL_malloc(sizeof(*ack), MPL_MEM_OTHER);
-    int mpi_errno = MPI_SUCCESS;
 
-    MPIR_ERR_CHKANDJUMP(!ack, mpi_errno, MPI_ERR_NO_MEM, "**nomem");
+    if (!ack)
+        return -FI_ENOMEM;
     *ack = (MPIDI_OFI_deferred_ack_t) {
         .match_bits = match_bits,.addr = addr,.context = context
     };
@@ -73,22 +95,20 @@ static int defer_ack(MPIDI_OFI_deferred_t * d, fi_addr_t addr, uint64_t match_bi
     else
         d->first_ack = ack;
     d->last_ack = ack;
-
-  fn_fail:
-    return mpi_errno;
+    return 0;
 }
 
 /* It has tag bits of its own, so it needs no order and goes ahead of the deferred receives. */
-int MPIDI_OFI_recv_ack(int ctx_idx, fi_addr_t addr, uint64_t match_bits, void *context)
+ssize_t MPIDI_OFI_ctx_trecv_ack(int ctx_idx, void *buf, size_t len, void *desc, fi_addr_t addr,
+                                uint64_t match_bits, uint64_t mask_bits, void *context)
 {
     MPIDI_OFI_deferred_t *d = deferred_of(ctx_idx);
     ssize_t ret = -FI_EAGAIN;
 
     if (likely(!d->first_ack))
-        ret = call_recv_ack(ctx_idx, addr, match_bits, context);
-    if (unlikely(ret == -FI_EAGAIN))
-        return defer_ack(d, addr, match_bits, context);
-    return likely(ret == 0) ? MPI_SUCCESS : MPIDI_OFI_native_error(MPIDI_OFI_NATIVE_RECV, ret);
+        ret = fi_trecv(MPIDI_OFI_global.ctx[ctx_idx].rx, buf, len, desc, addr, match_bits, mask_bits,
+                       context);
+    return likely(ret != -FI_EAGAIN) ? ret : defer_ack(d, addr, match_bits, context);
 }
 
 /* Issue acknowledgements, as far as there is room. */
@@ -96,7 +116,8 @@ static int ack_progress(MPIDI_OFI_deferred_t * d, int ctx_idx)
 {
     while (d->first_ack) {
         MPIDI_OFI_deferred_ack_t *ack = d->first_ack;
-        ssize_t ret = call_recv_ack(ctx_idx, ack->addr, ack->match_bits, ack->context);
+        ssize_t ret = fi_trecv(MPIDI_OFI_global.ctx[ctx_idx].rx, NULL, 0, NULL, ack->addr,
+                               ack->match_bits, 0, ack->context);
         if (ret == -FI_EAGAIN)
             break;
         d->first_ack = ack->next;
@@ -122,9 +143,7 @@ int MPIDI_OFI_deferred_recv_progress(int vni, int ctx_idx)
     int mpi_errno = ack_progress(d, ctx_idx);
 
     for (int left = MPIDI_OFI_DEFERRED_TURN; left > 0 && !mpi_errno && (rreq = next_recv(d)); left--) {
-        ssize_t ret = MPIDI_OFI_call_recv(rreq, ctx_idx, DEFERRED(rreq, buf), DEFERRED(rreq, len),
-                                          DEFERRED(rreq, addr), DEFERRED(rreq, match_bits),
-                                          DEFERRED(rreq, mask_bits), DEFERRED(rreq, flags));
+        ssize_t ret = issue_recv(rreq, ctx_idx);
         if (ret == -FI_EAGAIN)
             break;
         take_out(d, rreq, NULL);
@@ -145,33 +164,38 @@ static void release(MPIR_Request * rreq)
         MPIR_gpu_free_host(MPIDI_OFI_REQUEST(rreq, noncontig.pack.pack_buffer));
 }
 
-int MPIDI_OFI_native_cancel(MPIR_Request * rreq, int ctx_idx)
+ssize_t MPIDI_OFI_ctx_cancel(int ctx_idx, void *context)
 {
     MPIDI_OFI_deferred_t *d = deferred_of(ctx_idx);
+    MPIR_Request *rreq = MPIDI_OFI_context_to_request(context);
     MPIR_Request *r = d->first_recv, *before = NULL;
 
     for (; r && r != rreq; r = DEFERRED(r, next))
         before = r;
     if (!r)
-        return (int) fi_cancel((fid_t) MPIDI_OFI_global.ctx[ctx_idx].rx,
-                               &MPIDI_OFI_REQUEST(rreq, context));
+        return fi_cancel((fid_t) MPIDI_OFI_global.ctx[ctx_idx].rx, context);
     take_out(d, rreq, before);
     release(rreq);
     MPIR_STATUS_SET_CANCEL_BIT(rreq->status, TRUE);
     return 0;
 }
 
-int MPIDI_OFI_is_deferred_match(int ctx_idx, fi_addr_t addr, uint64_t match_bits,
-                                uint64_t mask_bits)
+/* Whether a message that a probe looks for may be for a deferred receive. */
+static int is_deferred_match(const MPIDI_OFI_deferred_t * d, const struct fi_msg_tagged *msg)
 {
-    MPIR_Request *r = deferred_of(ctx_idx)->first_recv;
-
-    for (; r; r = DEFERRED(r, next)) {
-        uint64_t ignored = DEFERRED(r, mask_bits) | mask_bits;
-        if ((DEFERRED(r, match_bits) | ignored) == (match_bits | ignored) &&
-            (DEFERRED(r, addr) == addr || DEFERRED(r, addr) == FI_ADDR_UNSPEC ||
-             addr == FI_ADDR_UNSPEC) && !(DEFERRED(r, flags) & FI_CLAIM))
+    for (MPIR_Request * r = d->first_recv; r; r = DEFERRED(r, next)) {
+        uint64_t ignored = DEFERRED(r, mask_bits) | msg->ignore;
+        if ((DEFERRED(r, match_bits) | ignored) == (msg->tag | ignored) &&
+            (DEFERRED(r, addr) == msg->addr || DEFERRED(r, addr) == FI_ADDR_UNSPEC ||
+             msg->addr == FI_ADDR_UNSPEC) && !(DEFERRED(r, flags) & FI_CLAIM))
             return 1;
     }
     return 0;
+}
+
+ssize_t MPIDI_OFI_ctx_peek(int ctx_idx, const struct fi_msg_tagged *msg, uint64_t flags)
+{
+    if (is_deferred_match(deferred_of(ctx_idx), msg))
+        return -FI_ENOMSG;
+    return fi_trecvmsg(MPIDI_OFI_global.ctx[ctx_idx].rx, msg, flags);
 }
