@@ -93,13 +93,13 @@ static void with_requests(int target)
 /* The last cells are for all origins at once: what they add must all arrive. */
 static void shared_cells(int target, int size)
 {
-    long one = 1, mine = mt.rank + 1, old, swapped;
+    long one = 1, mine = mt.rank + 1, old, max, swapped;
     MPI_Aint at = disp(target, first(size));
     MT_OK(MPI_Accumulate(&one, 1, MPI_LONG, target, at, 1, MPI_LONG, MPI_SUM, win));
     MT_OK(MPI_Fetch_and_op(&one, &old, MPI_LONG, target, at, MPI_SUM, win));
     MT_OK(MPI_Win_flush(target, win));
     MT_CHECK(old >= 1, "an accumulate came after the fetch that follows it");
-    MT_OK(MPI_Get_accumulate(&mine, 1, MPI_LONG, &old, 1, MPI_LONG, target,
+    MT_OK(MPI_Get_accumulate(&mine, 1, MPI_LONG, &max, 1, MPI_LONG, target,
                              disp(target, first(size) + 1), 1, MPI_LONG, MPI_MAX, win));
     do {        /* add one, by compare and swap */
         MT_OK(MPI_Fetch_and_op(NULL, &old, MPI_LONG, target, disp(target, first(size) + 2),

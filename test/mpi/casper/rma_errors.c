@@ -50,7 +50,7 @@ static void beyond_the_end(void)
 {
     MPI_Win win;
     MPI_Datatype far;
-    long *mem, word = 3;
+    long *mem, word = 3, old;
     MT_OK(MPI_Win_allocate(4 * sizeof(long), sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &mem, &win));
     MT_OK(MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN));
     MT_OK(MPI_Type_vector(2, 1, 4, MPI_LONG, &far));
@@ -63,7 +63,7 @@ static void beyond_the_end(void)
         int to = mt.rank ^ 1;   /* with MPIR_CVAR_ODD_EVEN_CLIQUES, of the other node */
         GIVES(MPI_Put(&word, 1, MPI_LONG, to, 4, 1, MPI_LONG, win), MPI_ERR_RMA_RANGE);
         GIVES(MPI_Put(mem, 2, MPI_LONG, to, 0, 1, far, win), MPI_ERR_RMA_RANGE);
-        GIVES(MPI_Fetch_and_op(&word, &word, MPI_LONG, to, 4, MPI_SUM, win), MPI_ERR_RMA_RANGE);
+        GIVES(MPI_Fetch_and_op(&word, &old, MPI_LONG, to, 4, MPI_SUM, win), MPI_ERR_RMA_RANGE);
         GIVES(MPI_Put(&word, 1, MPI_LONG, to, (MPI_Aint) 1 << 61, 1, MPI_LONG, win),
               MPI_ERR_RMA_RANGE);
     }
