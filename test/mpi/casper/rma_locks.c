@@ -100,7 +100,10 @@ static void *worker(void *arg)
         one_at_a_time(w, &t->rng);
         all_at_once(w);
         own(w, m);
+        /* a process that locks all and one that locks several might wait for each other */
+        MT_OK(MPI_Barrier(comm[t->id]));
         shared(w);
+        MT_OK(MPI_Barrier(comm[t->id]));
     }
     all_readers_together(comm[t->id], w);
     without_check(comm[t->id], w);
