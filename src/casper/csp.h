@@ -12,11 +12,16 @@
  * completed operation comes back the same way and completes an ordinary request.
  *
  * A communicator is offloaded or not. All point-to-point calls of its members take the same way, so the
- * two ends of a message always meet. Collectives, one-sided and partitioned communication do not.
+ * two ends of a message always meet. Collectives and partitioned communication do not.
+ *
+ * A window made by MPI_Win_allocate is offloaded or not. If it is, ghosts keep the locks and carry out
+ * what comes from other nodes (csp_win.h), so that an origin does not wait for a target.
  *
  * Without ghosts csp_takes is false, which costs one load and one branch for each operation. */
 
 #ifdef ENABLE_CASPER
+
+#include "csp_win.h"
 
 struct csp_op;
 
@@ -47,6 +52,39 @@ void csp_comm_commit(MPIR_Comm * comm);
 void csp_comm_hints(MPIR_Comm * comm, MPIR_Info * info);
 int csp_comm_map(MPIR_Comm * comm);
 
+/* Windows. csp_win_alloc: win is being made by MPI_Win_allocate on comm, which it has duplicated; if
+ * it is to be offloaded, give it memory, at *base, else leave it alone. Collective over comm.
+ * csp_win_ready: its other parts are made. csp_win_free: nobody uses it any more. csp_win_info: add the
+ * hint in force to info. Each that returns something returns an MPI error code. */
+int csp_win_alloc(MPI_Aint size, int disp_unit, MPIR_Comm * comm, MPIR_Info * info, void **base,
+                  MPIR_Win * win);
+void csp_win_ready(MPIR_Win * win);
+void csp_win_free(MPIR_Win * win);
+int csp_win_info(MPIR_Win * win, MPIR_Info * info);
+
+/* 1 if win is offloaded; 1 if a one-sided operation goes to a ghost. Any thread. */
+#define csp_win_has(win_) (unlikely(MPIDI_WIN(win_, threads).casper != NULL))
+#define csp_rma_takes(op_) \
+    (csp_win_has((op_)->win) && MPIDI_WIN((op_)->win, threads).casper->target[(op_)->rank].is_far)
+
+/* Such an operation, as MPIDI_issue (threads/issue/issue.h). */
+int csp_rma(const MPIDI_op_t * op, MPIR_Request ** req);
+
+/* Call MPIDI_NM_mpi_win_CALL ARGS, or, if the window is offloaded, csp_far_CALL ARGS. */
+#define CSP_WIN(win_, call_, args_) \
+    (csp_win_has(win_) ? csp_far_##call_ args_ : MPIDI_NM_mpi_win_##call_ args_)
+
+int csp_far_lock(int type, int rank, int assert, MPIR_Win * win, MPIDI_av_entry_t * av);
+int csp_far_lock_all(int assert, MPIR_Win * win);
+int csp_far_unlock(int rank, MPIR_Win * win, MPIDI_av_entry_t * av);
+int csp_far_unlock_all(MPIR_Win * win);
+int csp_far_flush(int rank, MPIR_Win * win, MPIDI_av_entry_t * av);
+int csp_far_flush_local(int rank, MPIR_Win * win, MPIDI_av_entry_t * av);
+int csp_far_flush_all(MPIR_Win * win);
+int csp_far_flush_local_all(MPIR_Win * win);
+int csp_far_fence(int assert, MPIR_Win * win);
+int csp_far_complete(MPIR_Win * win);
+
 /* Start and end, each by one thread; csp_choose and csp_start are collective over all processes.
  * csp_choose: the node map is known; choose the ghosts and number the processes anew, users first.
  * csp_join_node: processes of the node can share memory, and none has sent a message; collective over
@@ -75,6 +113,14 @@ int csp_ghosts(void);
 #define csp_comm_commit(comm_) do { } while (0)
 #define csp_comm_hints(comm_, info_) do { } while (0)
 #define csp_comm_map(comm_) 0
+#define csp_win_alloc(size_, disp_unit_, comm_, info_, base_, win_) MPI_SUCCESS
+#define csp_win_ready(win_) do { } while (0)
+#define csp_win_free(win_) do { } while (0)
+#define csp_win_info(win_, info_) MPI_SUCCESS
+#define csp_win_has(win_) 0
+#define CSP_WIN(win_, call_, args_) MPIDI_NM_mpi_win_##call_ args_
+#define csp_rma_takes(op_) 0
+#define csp_rma(op_, req_) ((void) (op_), (void) (req_), MPI_SUCCESS)
 #define csp_choose() MPI_SUCCESS
 #define csp_join_node() MPI_SUCCESS
 #define csp_start() MPI_SUCCESS

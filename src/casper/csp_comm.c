@@ -19,7 +19,7 @@ void csp_comm_register_hint(void)
 /* Can the communicator be offloaded? The answer is the same in all its processes. Communicators that
  * MPICH makes for itself, inside another one, never are; nor, yet, are intercommunicators and those
  * with processes of another MPI_COMM_WORLD. */
-static int is_possible(MPIR_Comm * comm)
+int csp_comm_is_possible(MPIR_Comm * comm)
 {
     return csp_world.is_split && csp_world.offloads && !csp_world.is_ghost &&
         comm->comm_kind == MPIR_COMM_KIND__INTRACOMM && comm->local_size > 1 &&
@@ -38,7 +38,7 @@ void csp_comm_commit(MPIR_Comm * comm)
     if (csp_world.ghosts == 0)
         return;
     wanted = comm->hints[hint] == UNSET ? csp_world.settings.all_comms : comm->hints[hint];
-    MPIDI_COMM(comm, casper) = wanted && is_possible(comm);
+    MPIDI_COMM(comm, casper) = wanted && csp_comm_is_possible(comm);
     comm->hints[hint] = MPIDI_COMM(comm, casper);
 }
 
@@ -66,6 +66,18 @@ static int wish_of(const MPIR_Info * info)
     return UNSET;
 }
 
+int csp_comm_wish(MPIR_Info * info)
+{
+    MPIR_Info *item;
+    int wish = UNSET;
+
+    LL_FOREACH(info, item) {
+        if (item->key && strcmp(item->key, "async_config") == 0)
+            wish = wish_of(item);
+    }
+    return wish;
+}
+
 static int is_ours(const MPIR_Info * info)
 {
     return info->key && (strcmp(info->key, "async_config") == 0 ||
@@ -89,7 +101,7 @@ void csp_comm_hints(MPIR_Comm * comm, MPIR_Info * info)
                         item->key, item->value);
             continue;
         }
-        MPIDI_COMM(comm, casper) = wish && is_possible(comm);
+        MPIDI_COMM(comm, casper) = wish && csp_comm_is_possible(comm);
         comm->hints[hint] = wish;
     }
 }

@@ -130,7 +130,7 @@ int csp_take_answers(int *made_progress)
     return MPI_SUCCESS;
 }
 
-int csp_await_answer(csp_op_t * op)
+static int await_answer(csp_op_t * op)
 {
     int mpi_errno = MPI_SUCCESS, made_progress;
 
@@ -140,4 +140,21 @@ int csp_await_answer(csp_op_t * op)
         tsm_cpu_pause();
     }
     return mpi_errno;
+}
+
+int csp_ask(csp_post_t * post, csp_op_t ** op)
+{
+    int mpi_errno = MPI_SUCCESS;
+
+    *op = csp_op_new(NULL);
+    MPIR_ERR_CHKANDJUMP(!*op, mpi_errno, MPI_ERR_OTHER, "**nomem");
+    post->op = (uint64_t) (uintptr_t) *op;
+    mpi_errno = csp_post(post);
+    MPIR_ERR_CHECK(mpi_errno);
+    mpi_errno = await_answer(*op);
+
+  fn_exit:
+    return mpi_errno;
+  fn_fail:
+    goto fn_exit;
 }

@@ -4,7 +4,9 @@
  */
 
 #include "mpidimpl.h"
+#include "csp_expose.h"
 #include "csp_ghost.h"
+#include "csp_grant.h"
 #include "csp_match.h"
 #include "csp_wire.h"
 #include "tsm/tsm_load.h"
@@ -35,6 +37,16 @@ void *csp_must_malloc(size_t bytes)
     if (!memory)
         csp_fail("a ghost is out of memory");
     return memory;
+}
+
+void csp_must(int mpi_errno, const char *what)
+{
+    char text[MPI_MAX_ERROR_STRING];
+
+    if (mpi_errno == MPI_SUCCESS)
+        return;
+    MPIR_Err_get_string(mpi_errno, text, sizeof(text), NULL);
+    csp_fail("ghost %d cannot %s: %s", MPIR_Process.comm_world->rank, what, text);
 }
 
 csp_client_t *csp_client_of(int number)
@@ -135,6 +147,12 @@ static void handle(csp_client_t * client, const csp_post_t * post)
         case CSP_POST_CANCEL:
             csp_match_cancel(client, post->object, post->serial);
             break;
+        case CSP_POST_MAP:
+            csp_expose_map(client, post);
+            break;
+        case CSP_POST_UNMAP:
+            csp_expose_unmap(post);
+            break;
         default:
             client->is_gone = 1;
     }
@@ -162,6 +180,7 @@ static int serve_all(void)
         n += take_posts(&clients[i]);
         n += answer_late(&clients[i]);
     }
+    n += csp_expose_progress();
     return n + csp_wire_progress();
 }
 
@@ -204,11 +223,12 @@ static void check_users_now_and_then(uint64_t now)
     check_users();
 }
 
-/* Posts ring the bell; messages of other ghosts, and room for late answers, do not. */
+/* Posts ring the bell; messages of other ghosts and of users of other nodes, and room for late answers,
+ * do not. Those of our users for windows do, but may come between the last look and the sleep. */
 static void sleep_a_little(unsigned sleeps)
 {
     tsm_bell_t *bell = &csp_node.my_ghost->bell;
-    int looks = csp_world.ghosts > 1 || owes_answers();
+    int looks = csp_world.ghosts > 1 || owes_answers() || csp_grant_any();
     uint64_t ns = looks ? MPL_MIN(SLEEP_FIRST_NS << MPL_MIN(sleeps, 10), SLEEP_LAST_NS) : SLEEP_NS;
 
     tsm_bell_arm(bell);

@@ -35,6 +35,9 @@ csp_client_t *csp_client_of(int number);
 /* Serve until all users have left, then leave MPI and exit. Does not return. */
 void csp_ghost_run(void) ATTRIBUTE((noreturn));
 
+/* Abort unless mpi_errno is MPI_SUCCESS; what: what this ghost was to do. */
+void csp_must(int mpi_errno, const char *what);
+
 /* Memory that a ghost cannot do without; aborts if there is none. */
 void *csp_must_malloc(size_t bytes);
 

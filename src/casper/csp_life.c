@@ -6,6 +6,7 @@
 #include "mpidimpl.h"
 #include "csp.h"
 #include "csp_ghost.h"
+#include "csp_inner.h"
 #include "csp_post.h"
 
 static int hook = -1;
@@ -34,6 +35,8 @@ int csp_start(void)
     if (!MPIR_Process.comm_world)
         refuse_session();
     mpi_errno = csp_node_agree();
+    MPIR_ERR_CHECK(mpi_errno);
+    mpi_errno = csp_inner_open();
     MPIR_ERR_CHECK(mpi_errno);
     mpi_errno = csp_world_split();
     MPIR_ERR_CHECK(mpi_errno);
@@ -78,6 +81,8 @@ void csp_leave(void)
         return;
     if (!csp_world.is_ghost)
         say_goodbye();
+    if (csp_inner_close() != MPI_SUCCESS)
+        csp_fail("process %d cannot leave", MPIR_Process.rank);
     csp_node_close();
     csp_world_show_all();
     csp_world.is_split = 0;

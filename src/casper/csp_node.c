@@ -22,6 +22,15 @@ int csp_node_lives(int pid)
     return kill(pid, 0) == 0 || errno != ESRCH;
 }
 
+csp_ghost_t *csp_node_ghost(int number)
+{
+    csp_ghost_t *ghost = csp_node.ghost;
+
+    while (ghost->number != number)
+        ghost++;
+    return ghost;
+}
+
 static void find_places(void)
 {
     csp_node.ghosts = csp_world.settings.ghosts;
@@ -36,10 +45,23 @@ static void find_places(void)
     }
 }
 
+static void make_mutex(void)
+{
+    int error = MPL_SUCCESS;
+
+    if (csp_node.my_ghost != csp_node.ghost || !MPL_proc_mutex_enabled())
+        return;
+    MPL_proc_mutex_create(&csp_node.my_ghost->accumulates, &error);
+    if (error)
+        csp_fail("cannot make a mutex in shared memory");
+}
+
 /* The memory is all zeros, so the rings are empty. */
 static void fill_in(void)
 {
     if (csp_world.is_ghost) {
+        make_mutex();
+        csp_node.my_ghost->number = MPIR_Process.rank;
         tsm_bell_init(&csp_node.my_ghost->bell);
         csp_node.my_ghost->pid = getpid();
         tsm_store(&csp_node.my_ghost->state, CSP_ALIVE, TSM_RELEASE);

@@ -20,6 +20,8 @@ enum {
     CSP_POST_PROBE,
     CSP_POST_MPROBE,
     CSP_POST_CANCEL,            /* a receive */
+    CSP_POST_MAP,               /* map a segment of a window, and make a lock */
+    CSP_POST_UNMAP,             /* the user needs them no longer; no answer */
     CSP_POST_LEAVE              /* the user posts nothing more */
 };
 
@@ -37,9 +39,10 @@ typedef struct csp_post {
     int32_t tag;                /* receive, probe: may be MPI_ANY_TAG */
     int32_t dest;               /* send: number of the user that receives */
     uint64_t op;                /* the user's name for the operation; 0: no answer is wanted */
-    uint64_t addr;              /* of contiguous data */
-    uint64_t bytes;             /* of a send; room of a receive */
-    uint64_t object;            /* matched receive: the message; cancel: op of the receive */
+    uint64_t addr;              /* of contiguous data; map: offset; unmap: the lock */
+    uint64_t bytes;             /* of a send, a segment; room of a receive */
+    uint64_t object;            /* matched receive: the message; cancel: op of the receive; map and
+                                 * unmap: key of the segment */
     uint64_t serial;            /* receive: of this use of op; cancel: of the receive */
     uint64_t data[CSP_INLINE / sizeof(uint64_t)];
 } csp_post_t;
@@ -50,8 +53,8 @@ typedef struct csp_post {
 /* An answer: the operation is complete. */
 typedef struct csp_answer {
     uint64_t op;
-    uint64_t bytes;             /* of the message, also where the receive had less room */
-    uint64_t object;            /* matched probe: the message */
+    uint64_t bytes;             /* of the message, also where the receive had less room; map: lock */
+    uint64_t object;            /* matched probe: the message; map: address of the user's part */
     int32_t source;             /* rank of the sender in the communicator */
     int32_t tag;
     int32_t error;              /* class */
@@ -91,6 +94,8 @@ typedef struct csp_ghost {
     tsm_bell_t bell TSM_ALIGNED;
     TSM_ATOMIC(uint32_t) state TSM_ALIGNED;
     int32_t pid;
+    int32_t number;
+    MPL_proc_mutex_t accumulates;       /* of the first ghost: for windows of the whole node */
 } csp_ghost_t;
 
 /* The node's shared memory, in this process. */
@@ -111,6 +116,9 @@ extern csp_node_t csp_node;
 int csp_node_open(void);
 int csp_node_agree(void);
 int csp_node_close(void);
+
+/* The ghost of this node with this number. */
+csp_ghost_t *csp_node_ghost(int number);
 
 /* 1 if the process is still there. */
 int csp_node_lives(int pid);

@@ -15,7 +15,7 @@
 
 /* An operation that the ghost will answer. From a pool; it stays with this process. */
 typedef struct csp_op {
-    MPIR_Request *req;          /* NULL: a probe, whose caller waits for `answer` */
+    MPIR_Request *req;          /* NULL: the caller waits for `answer` */
     csp_data_t data;            /* the user's buffer */
     csp_answer_t answer;
     uint64_t serial;            /* of this use of the structure; never used twice */
@@ -51,8 +51,9 @@ void csp_count_send(int n);
  * Returns an MPI error code. */
 int csp_take_answers(int *made_progress);
 
-/* Wait for the answer to a probe, which the ghost gives at once. */
-int csp_await_answer(csp_op_t * op);
+/* Post what the ghost answers at once, and wait for the answer: (*op)->answer. The caller frees *op.
+ * Returns an MPI error code. Any thread. */
+int csp_ask(csp_post_t * post, csp_op_t ** op);
 
 /* Make a request of `kind` on comm, for the caller and for csp_take_answers. NULL: no more requests. */
 MPIR_Request *csp_request_new(MPIR_Request_kind_t kind, MPIR_Comm * comm);

@@ -7,26 +7,13 @@
 #include "csp.h"
 #include "csp_post.h"
 
-/* Ask the ghost and wait for its answer. *op is the caller's. */
 static int ask(uint32_t kind, int rank, int tag, MPIR_Comm * comm, csp_op_t ** op)
 {
-    int mpi_errno = MPI_SUCCESS;
     csp_post_t post = {
         .kind = kind,.context = comm->recvcontext_id,.rank = rank,.tag = tag
     };
 
-    *op = csp_op_new(NULL);
-    MPIR_ERR_CHKANDJUMP(!*op, mpi_errno, MPI_ERR_OTHER, "**nomem");
-    post.op = (uint64_t) (uintptr_t) *op;
-    mpi_errno = csp_post(&post);
-    MPIR_ERR_CHECK(mpi_errno);
-    mpi_errno = csp_await_answer(*op);
-    MPIR_ERR_CHECK(mpi_errno);
-
-  fn_exit:
-    return mpi_errno;
-  fn_fail:
-    goto fn_exit;
+    return csp_ask(&post, op);
 }
 
 static int has_found(const csp_op_t * op, MPI_Status * status)

@@ -68,22 +68,12 @@ static int next_receive, is_open, unanswered;
 
 /* ---- MPI ---- */
 
-static void check(int mpi_errno, const char *what)
-{
-    char text[MPI_MAX_ERROR_STRING];
-
-    if (mpi_errno == MPI_SUCCESS)
-        return;
-    MPIR_Err_get_string(mpi_errno, text, sizeof(text), NULL);
-    csp_fail("ghost %d cannot %s: %s", MPIR_Process.comm_world->rank, what, text);
-}
-
 static MPIR_Request *isend(const void *buf, size_t bytes, int ghost, int tag)
 {
     MPIR_Request *req = NULL;
 
-    check(MPID_Isend(buf, (MPI_Aint) bytes, MPI_BYTE, ghost, tag, MPIR_Process.comm_world,
-                     MPIR_CONTEXT_INTRA_PT2PT, &req), "send");
+    csp_must(MPID_Isend(buf, (MPI_Aint) bytes, MPI_BYTE, ghost, tag, MPIR_Process.comm_world,
+                        MPIR_CONTEXT_INTRA_PT2PT, &req), "send");
     return req;
 }
 
@@ -91,8 +81,8 @@ static MPIR_Request *irecv(void *buf, size_t bytes, int ghost, int tag)
 {
     MPIR_Request *req = NULL;
 
-    check(MPID_Irecv(buf, (MPI_Aint) bytes, MPI_BYTE, ghost, tag, MPIR_Process.comm_world,
-                     MPIR_CONTEXT_INTRA_PT2PT, &req), "receive");
+    csp_must(MPID_Irecv(buf, (MPI_Aint) bytes, MPI_BYTE, ghost, tag, MPIR_Process.comm_world,
+                        MPIR_CONTEXT_INTRA_PT2PT, &req), "receive");
     return req;
 }
 
@@ -101,7 +91,7 @@ static int is_done(MPIR_Request ** req)
 {
     if (!MPIR_Request_is_complete(*req))
         return 0;
-    check((*req)->status.MPI_ERROR, "exchange a message");
+    csp_must((*req)->status.MPI_ERROR, "exchange a message");
     MPIR_Request_free(*req);
     *req = NULL;
     return 1;
@@ -382,7 +372,7 @@ int csp_wire_progress(void)
 
     if (!is_open)
         return 0;
-    check(MPID_Progress_test(NULL), "make progress");
+    csp_must(MPID_Progress_test(NULL), "make progress");
     n = progress_receives();
     n += progress_sendings();
     n += progress_streams();
@@ -401,16 +391,16 @@ int csp_wire_has_ended(void)
     if (!is_open)
         return 1;
     if (!barrier)
-        check(MPIR_Ibarrier(MPIR_Process.comm_world, &barrier), "enter a barrier");
+        csp_must(MPIR_Ibarrier(MPIR_Process.comm_world, &barrier), "enter a barrier");
     return is_done(&barrier);
 }
 
 void csp_wire_close(void)
 {
     for (int i = 0; is_open && i < RECEIVES; i++) {
-        check(MPID_Cancel_recv(receives[i].req), "cancel a receive");
+        csp_must(MPID_Cancel_recv(receives[i].req), "cancel a receive");
         while (!MPIR_Request_is_complete(receives[i].req))
-            check(MPID_Progress_test(NULL), "make progress");
+            csp_must(MPID_Progress_test(NULL), "make progress");
         MPIR_Request_free(receives[i].req);
         MPL_free(receives[i].buf);
     }

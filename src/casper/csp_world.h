@@ -29,6 +29,11 @@ int csp_world_split(void);
 /* Make the hint async_config of communicators known. In MPI_Init, before the first of them. */
 void csp_comm_register_hint(void);
 
+/* csp_comm_is_possible: 1 if comm can be offloaded, the same in all its processes. csp_comm_wish: what
+ * the hint async_config in info, which may be NULL, asks for: 1 or 0, or -1 if it is not there. */
+int csp_comm_is_possible(MPIR_Comm * comm);
+int csp_comm_wish(MPIR_Info * info);
+
 /* Make the number of all processes, or of the users only, the one that MPICH sees. */
 void csp_world_show_all(void);
 void csp_world_show_users(void);

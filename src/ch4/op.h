@@ -119,6 +119,9 @@ typedef struct MPIDI_posted {
 typedef struct MPIDI_win_part {
     /* the first of its posted operations, for the next synchronization; see issue/rma_sync.h */
     TSM_ATOMIC(int) error;
+#ifdef ENABLE_CASPER
+    struct csp_win *casper;     /* if ghosts serve the window, else NULL */
+#endif
 } MPIDI_win_part_t;
 
 /* Constant-time matching; see match.h. */

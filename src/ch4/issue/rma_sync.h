@@ -15,6 +15,9 @@
 MPL_STATIC_INLINE_PREFIX void MPIDI_rma_win_init(MPIR_Win * win)
 {
     tsm_store(&MPIDI_WIN(win, threads).error, MPI_SUCCESS, TSM_RELAXED);
+#ifdef ENABLE_CASPER
+    MPIDI_WIN(win, threads).casper = NULL;
+#endif
 }
 
 /* Issue what the calling thread, and whatever happened before the call, has posted to the window. Each

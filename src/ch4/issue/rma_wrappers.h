@@ -11,13 +11,24 @@
 
 #include "issue.h"
 
+/* Issue the operation, or have the ghost of its target carry it out (casper/csp.h). */
+__attribute__((always_inline))
+MPL_STATIC_INLINE_PREFIX int MPIDI_issue_rma(const MPIDI_op_t * op, MPIR_Request ** req)
+{
+    if (csp_rma_takes(op)) {
+        const MPIDI_op_t copy = MPIDI_op_copy(op);
+        return csp_rma(&copy, req);
+    }
+    return MPIDI_issue(MPIDI_WIN(op->win, am_vci), op, req);
+}
+
 /* An operation without request. */
 __attribute__((always_inline))
 MPL_STATIC_INLINE_PREFIX int MPIDI_issue_plain_rma(const MPIDI_op_t * op)
 {
     MPIR_Request *none;
 
-    return MPIDI_issue(MPIDI_WIN(op->win, am_vci), op, &none);
+    return MPIDI_issue_rma(op, &none);
 }
 
 /* put, get, accumulate and their request forms */
@@ -62,7 +73,7 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_rput(const void *origin_addr, int origin_coun
 {
     const MPIDI_op_t posted = MPIDI_RMA_OP_(RPUT, MPI_OP_NULL);
 
-    return MPIDI_issue(MPIDI_WIN(win, am_vci), &posted, request);
+    return MPIDI_issue_rma(&posted, request);
 }
 
 MPL_STATIC_INLINE_PREFIX int MPIDI_rget(void *origin_addr, int origin_count,
@@ -73,7 +84,7 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_rget(void *origin_addr, int origin_count,
 {
     const MPIDI_op_t posted = MPIDI_RMA_OP_(RGET, MPI_OP_NULL);
 
-    return MPIDI_issue(MPIDI_WIN(win, am_vci), &posted, request);
+    return MPIDI_issue_rma(&posted, request);
 }
 
 MPL_STATIC_INLINE_PREFIX int MPIDI_accumulate(const void *origin_addr, int origin_count,
@@ -95,7 +106,7 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_raccumulate(const void *origin_addr, int orig
 {
     const MPIDI_op_t posted = MPIDI_RMA_OP_(RACCUMULATE, op);
 
-    return MPIDI_issue(MPIDI_WIN(win, am_vci), &posted, request);
+    return MPIDI_issue_rma(&posted, request);
 }
 
 MPL_STATIC_INLINE_PREFIX int MPIDI_get_accumulate(const void *origin_addr, int origin_count,
@@ -120,7 +131,7 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_rget_accumulate(const void *origin_addr, int 
 {
     const MPIDI_op_t posted = MPIDI_RMA_GET_ACC_(RGET_ACCUMULATE);
 
-    return MPIDI_issue(MPIDI_WIN(win, am_vci), &posted, request);
+    return MPIDI_issue_rma(&posted, request);
 }
 
 MPL_STATIC_INLINE_PREFIX int MPIDI_fetch_and_op(const void *origin_addr, void *result_addr,

@@ -1,0 +1,206 @@
+/*
+ * Copyright (C) by the MPICH-TSM developers
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "mpidimpl.h"
+#include "csp_ghost.h"
+#include "csp_grant.h"
+#include "csp_inner.h"
+
+#define RELEASE 0               /* in place of a type */
+
+/* To the ghost: a request, or a release; and back: the lock is granted. */
+typedef struct message {
+    uint64_t lock;
+    uint64_t target;            /* csp_target_t of the process that asks */
+    int32_t origin;             /* its number */
+    int32_t type;
+} message_t;
+
+typedef struct asking {
+    message_t msg;
+    int origin_vci;
+    struct asking *next;
+} asking_t;
+
+struct csp_lock {
+    int holders, type, is_dropped;
+    asking_t *first, **last;    /* who waits, the longest first */
+};
+
+static int to_ghost, to_user;   /* the handlers of the messages */
+static int locks;
+
+/* ---- the ghost ---- */
+
+int csp_grant_any(void)
+{
+    return locks > 0;
+}
+
+csp_lock_t *csp_grant_new(void)
+{
+    csp_lock_t *lock = csp_must_malloc(sizeof(*lock));
+
+    memset(lock, 0, sizeof(*lock));
+    lock->last = &lock->first;
+    locks++;
+    return lock;
+}
+
+static void free_if_unused(csp_lock_t * lock)
+{
+    if (!lock->is_dropped || lock->holders > 0)
+        return;
+    MPL_free(lock);
+    locks--;
+}
+
+void csp_grant_drop(csp_lock_t * lock)
+{
+    lock->is_dropped = 1;
+    free_if_unused(lock);
+}
+
+/* Tell the process that asks. The VCI is held. */
+static int grant(csp_lock_t * lock, const asking_t * a, int vci)
+{
+    int mpi_errno;
+
+    lock->holders++;
+    lock->type = a->msg.type;
+    CH4_CALL(am_send_hdr_reply(csp_inner->comm_ptr, a->msg.origin, to_user, &a->msg,
+                               sizeof(a->msg), vci, a->origin_vci),
+             MPIDI_rank_is_local(a->msg.origin, csp_inner->comm_ptr), mpi_errno);
+    return mpi_errno;
+}
+
+static int fits(const csp_lock_t * lock, const asking_t * a)
+{
+    return lock->holders == 0 ||
+        (lock->type == MPI_LOCK_SHARED && a->msg.type == MPI_LOCK_SHARED);
+}
+
+static int grant_waiting(csp_lock_t * lock, int vci)
+{
+    int mpi_errno = MPI_SUCCESS;
+
+    while (lock->first && fits(lock, lock->first) && mpi_errno == MPI_SUCCESS) {
+        asking_t *a = lock->first;
+        lock->first = a->next;
+        if (!lock->first)
+            lock->last = &lock->first;
+        mpi_errno = grant(lock, a, vci);
+        MPL_free(a);
+    }
+    return mpi_errno;
+}
+
+/* Waits behind those that wait already, so that no process waits for ever. */
+static void line_up(csp_lock_t * lock, const message_t * msg, int origin_vci)
+{
+    asking_t *a = csp_must_malloc(sizeof(*a));
+
+    a->msg = *msg;
+    a->origin_vci = origin_vci;
+    a->next = NULL;
+    *lock->last = a;
+    lock->last = &a->next;
+}
+
+/* A header without data; the transport makes no request for it. */
+static int ghost_cb(void *am_hdr, void *data, MPI_Aint bytes, uint32_t attr, MPIR_Request ** req)
+{
+    const message_t *msg = am_hdr;
+    csp_lock_t *lock = (csp_lock_t *) (uintptr_t) msg->lock;
+    int mpi_errno;
+
+    if (msg->type == RELEASE)
+        lock->holders--;
+    else
+        line_up(lock, msg, MPIDIG_AM_ATTR_SRC_VCI(attr));
+    mpi_errno = grant_waiting(lock, MPIDIG_AM_ATTR_DST_VCI(attr));
+    free_if_unused(lock);
+    MPIDIG_rma_set_am_flag();
+    if (attr & MPIDIG_AM_ATTR__IS_ASYNC)
+        *req = NULL;
+    return mpi_errno;
+}
+
+/* ---- the user ---- */
+
+static int user_cb(void *am_hdr, void *data, MPI_Aint bytes, uint32_t attr, MPIR_Request ** req)
+{
+    const message_t *msg = am_hdr;
+    csp_target_t *target = (csp_target_t *) (uintptr_t) msg->target;
+
+    tsm_store(&target->is_granted, 1, TSM_RELEASE);
+    if (attr & MPIDIG_AM_ATTR__IS_ASYNC)
+        *req = NULL;
+    return MPI_SUCCESS;
+}
+
+/* A ghost of this node may sleep. */
+static void wake(int ghost)
+{
+    if (MPIDI_rank_is_local(ghost, csp_inner->comm_ptr))
+        tsm_bell_ring_shared(&csp_node_ghost(ghost)->bell);
+}
+
+static int send_to_ghost(csp_target_t * target, int type)
+{
+    const message_t msg = {
+        .lock = target->lock,.target = (uint64_t) (uintptr_t) target,
+        .origin = MPIR_Process.rank,.type = type
+    };
+    int vci = MPIDI_WIN(csp_inner, am_vci), mpi_errno;
+
+    MPID_THREAD_CS_ENTER(VCI, MPIDI_VCI(vci).lock);
+    CH4_CALL(am_send_hdr(target->ghost, csp_inner->comm_ptr, to_ghost, &msg, sizeof(msg), vci, vci),
+             MPIDI_rank_is_local(target->ghost, csp_inner->comm_ptr), mpi_errno);
+    MPID_THREAD_CS_EXIT(VCI, MPIDI_VCI(vci).lock);
+    wake(target->ghost);
+    return mpi_errno;
+}
+
+int csp_grant_ask(csp_target_t * target, int type)
+{
+    tsm_store(&target->is_granted, 0, TSM_RELAXED);
+    target->lock_type = type;
+    return send_to_ghost(target, type);
+}
+
+int csp_grant_await(csp_target_t * target)
+{
+    int vci = MPIDI_WIN(csp_inner, am_vci), mpi_errno = MPI_SUCCESS;
+
+    MPID_THREAD_CS_ENTER(VCI, MPIDI_VCI(vci).lock);
+    MPIDIU_PROGRESS_WHILE(!tsm_load(&target->is_granted, TSM_ACQUIRE), vci);
+
+  fn_exit:
+    MPID_THREAD_CS_EXIT(VCI, MPIDI_VCI(vci).lock);
+    return mpi_errno;
+  fn_fail:
+    goto fn_exit;
+}
+
+int csp_grant_release(csp_target_t * target)
+{
+    target->lock_type = 0;
+    return send_to_ghost(target, RELEASE);
+}
+
+int csp_grant_open(void)
+{
+    int mpi_errno = MPI_SUCCESS;
+
+    to_ghost = MPIDIG_am_reg_cb_dynamic(NULL, ghost_cb);
+    to_user = MPIDIG_am_reg_cb_dynamic(NULL, user_cb);
+    MPIR_ERR_CHKANDJUMP(to_ghost < 0 || to_user < 0, mpi_errno, MPI_ERR_OTHER, "**intern");
+
+  fn_exit:
+    return mpi_errno;
+  fn_fail:
+    goto fn_exit;
+}

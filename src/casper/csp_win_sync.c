@@ -1,0 +1,149 @@
+/*
+ * Copyright (C) by the MPICH-TSM developers
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "mpidimpl.h"
+#include "ch4_win.h"
+#include "csp.h"
+#include "csp_grant.h"
+#include "csp_inner.h"
+
+/* The synchronization of offloaded windows. The window itself sees the calls, too: it keeps and checks
+ * the epochs, completes what is not far, and synchronizes the users. Its own locks would need the
+ * target, so it is told that none is needed (MPI_MODE_NOCHECK), and the ghosts' locks take their place.
+ * What is far completes in the inner window, for a target at least all that went to its ghost. */
+
+static csp_target_t *target_of(MPIR_Win * win, int rank)
+{
+    return &MPIDI_WIN(win, threads).casper->target[rank];
+}
+
+/* ---- locks ---- */
+
+int csp_far_lock(int type, int rank, int assert, MPIR_Win * win, MPIDI_av_entry_t * av)
+{
+    int mpi_errno = MPIDI_NM_mpi_win_lock(type, rank, assert | MPI_MODE_NOCHECK, win, av);
+
+    MPIR_ERR_CHECK(mpi_errno);
+    if (!(assert & MPI_MODE_NOCHECK)) {
+        mpi_errno = csp_grant_ask(target_of(win, rank), type);
+        MPIR_ERR_CHECK(mpi_errno);
+        mpi_errno = csp_grant_await(target_of(win, rank));
+    }
+
+  fn_exit:
+    return mpi_errno;
+  fn_fail:
+    goto fn_exit;
+}
+
+/* Ask all, then wait for all. */
+int csp_far_lock_all(int assert, MPIR_Win * win)
+{
+    int mpi_errno = MPIDI_NM_mpi_win_lock_all(assert | MPI_MODE_NOCHECK, win);
+
+    for (int i = 0; !(assert & MPI_MODE_NOCHECK) && i < win->comm_ptr->local_size; i++) {
+        MPIR_ERR_CHECK(mpi_errno);
+        mpi_errno = csp_grant_ask(target_of(win, i), MPI_LOCK_SHARED);
+    }
+    for (int i = 0; !(assert & MPI_MODE_NOCHECK) && i < win->comm_ptr->local_size; i++) {
+        MPIR_ERR_CHECK(mpi_errno);
+        mpi_errno = csp_grant_await(target_of(win, i));
+    }
+
+  fn_exit:
+    return mpi_errno;
+  fn_fail:
+    goto fn_exit;
+}
+
+/* Nothing if the lock was taken with MPI_MODE_NOCHECK. */
+static int release(csp_target_t * target)
+{
+    return target->lock_type ? csp_grant_release(target) : MPI_SUCCESS;
+}
+
+int csp_far_unlock(int rank, MPIR_Win * win, MPIDI_av_entry_t * av)
+{
+    int mpi_errno = MPIDI_NM_mpi_win_unlock(rank, win, av);
+
+    MPIR_ERR_CHECK(mpi_errno);
+    if (target_of(win, rank)->is_far) {
+        mpi_errno = MPID_Win_flush(target_of(win, rank)->ghost, csp_inner);
+        MPIR_ERR_CHECK(mpi_errno);
+    }
+    mpi_errno = release(target_of(win, rank));
+
+  fn_exit:
+    return mpi_errno;
+  fn_fail:
+    goto fn_exit;
+}
+
+int csp_far_unlock_all(MPIR_Win * win)
+{
+    int mpi_errno = MPIDI_NM_mpi_win_unlock_all(win);
+
+    MPIR_ERR_CHECK(mpi_errno);
+    mpi_errno = MPID_Win_flush_all(csp_inner);
+    for (int i = 0; i < win->comm_ptr->local_size; i++) {
+        MPIR_ERR_CHECK(mpi_errno);
+        mpi_errno = release(target_of(win, i));
+    }
+
+  fn_exit:
+    return mpi_errno;
+  fn_fail:
+    goto fn_exit;
+}
+
+/* ---- completion ---- */
+
+int csp_far_flush(int rank, MPIR_Win * win, MPIDI_av_entry_t * av)
+{
+    int mpi_errno = MPIDI_NM_mpi_win_flush(rank, win, av);
+
+    if (mpi_errno == MPI_SUCCESS && target_of(win, rank)->is_far)
+        mpi_errno = MPID_Win_flush(target_of(win, rank)->ghost, csp_inner);
+    return mpi_errno;
+}
+
+int csp_far_flush_local(int rank, MPIR_Win * win, MPIDI_av_entry_t * av)
+{
+    int mpi_errno = MPIDI_NM_mpi_win_flush_local(rank, win, av);
+
+    if (mpi_errno == MPI_SUCCESS && target_of(win, rank)->is_far)
+        mpi_errno = MPID_Win_flush_local(target_of(win, rank)->ghost, csp_inner);
+    return mpi_errno;
+}
+
+int csp_far_flush_all(MPIR_Win * win)
+{
+    int mpi_errno = MPIDI_NM_mpi_win_flush_all(win);
+
+    return mpi_errno ? mpi_errno : MPID_Win_flush_all(csp_inner);
+}
+
+int csp_far_flush_local_all(MPIR_Win * win)
+{
+    int mpi_errno = MPIDI_NM_mpi_win_flush_local_all(win);
+
+    return mpi_errno ? mpi_errno : MPID_Win_flush_local_all(csp_inner);
+}
+
+/* ---- active targets: what is far is complete before the targets hear of the end ---- */
+
+int csp_far_fence(int assert, MPIR_Win * win)
+{
+    int mpi_errno = MPID_Win_flush_all(csp_inner);
+
+    return mpi_errno ? mpi_errno : MPIDI_NM_mpi_win_fence(assert, win);
+}
+
+int csp_far_complete(MPIR_Win * win)
+{
+    int mpi_errno = MPID_Win_flush_all(csp_inner);
+
+    return mpi_errno ? mpi_errno : MPIDI_NM_mpi_win_complete(win);
+}
