@@ -1,12 +1,12 @@
 /* Copyright (C) by the MPICH-TSM developers
  * See COPYRIGHT in top-level directory */
 
-/* Contention whose counts are known. A signal stops one thread of process 0 inside MPI_Irecv, or inside
- * MPI_Test, again and again until it holds the VCI there. Two more threads then call MPI_Irecv, and wait
- * for the lock, or post, as the model has it. The performance variables must say so, and after the first
- * thread has gone on and left MPI, what followed: with per-vci, for example, one acquisition between two
- * threads, fair score 1/2, and if the first thread was in a poll that found nothing, a wasted poll. Each
- * thread makes one more call at most, so every number is known. -n rounds. */
+/* Contention whose counts are known. A signal stops one thread of process 0 inside MPI_Irecv, or
+ * inside MPI_Test, again and again until it holds the VCI there. Two more threads then call MPI_Irecv,
+ * and wait for the lock, or post, as the model has it. The performance variables must say so, and after
+ * the first thread has gone on and left MPI, what followed: with per-vci, for example, one acquisition
+ * between two threads, fair score 1/2, and if the first thread was in a poll that found nothing, a
+ * wasted poll. Each thread makes one more call at most, so every number is known. -n rounds. */
 #include "mt.h"
 #include "pvars.h"
 
@@ -104,12 +104,13 @@ static void check_issued(pv_set_t * set)
              "%g operations delegated", delegated);
 }
 
-/* What came after the victim's release; it was in one call, of which the poll may be counted yet or not.
- * Returns 0 if even its acquisition was not counted yet when the set began. */
+/* What came after the victim's release; it was in one call, of which the poll may be counted yet or
+ * not. Returns 0 if even its acquisition was not counted yet when the set began. */
 static int check_after(pv_set_t * set, int *wasted)
 {
     PV_IS(set, "lock_waiting", 0);
-    if (!model_is("lockq") && (pv(set, "lock_acquired_main") > 2 || pv(set, "lock_acquired_progress") > 0))
+    if (!model_is("lockq") &&
+        (pv(set, "lock_acquired_main") > 2 || pv(set, "lock_acquired_progress") > 0))
         return 0;
     PV_IS(set, "polls_wasted", pv(set, "polls_unsuccessful"));
     MT_CHECK(pv(set, "polls") <= polls, "%g polls", pv(set, "polls"));

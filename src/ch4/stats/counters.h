@@ -6,11 +6,11 @@
 #ifndef MPIDI_STATS_COUNTERS_H_INCLUDED
 #define MPIDI_STATS_COUNTERS_H_INCLUDED
 
-/* What a library configured with --enable-thread-stats counts, and the macro in which every hook stands:
- * without the option it is empty, and the structs below do not exist. Each counter has one writer at a
- * time, the holder of the VCI or the thread whose record it is in, so counting needs no atomic addition
- * and shares no cache line that was not shared before. Any thread may read (pvars.c). hooks.h has what
- * the hooks call.
+/* What a library configured with --enable-thread-stats counts, and the macro in which every hook
+ * stands: without the option it is empty, and the structs below do not exist. Each counter has one
+ * writer at a time, the holder of the VCI or the thread whose record it is in, so counting needs no
+ * atomic addition and shares no cache line that was not shared before. Any thread may read (pvars.c).
+ * hooks.h has what the hooks call.
  *
  * Definitions are those of TOPC section 5; the number is given with each. */
 
@@ -75,8 +75,10 @@ typedef struct MPIDI_vci_stats {
     /* written by threads that wait for the lock */
     MPIDI_count_t waiting[MPIDI_STATS_PATHS] TSM_ALIGNED;
     MPIDI_count_t waiting_most;
-    TSM_ATOMIC(int) *waiting_core;      /* of waiting threads, for each core and NUMA node; see places.h. */
-    TSM_ATOMIC(int) *waiting_node;      /* NULL before MPI_Init and after MPI_Finalize */
+    /* of waiting threads, for each core and NUMA node (places.h); NULL before MPI_Init and after
+     * MPI_Finalize */
+    TSM_ATOMIC(int) *waiting_core;
+    TSM_ATOMIC(int) *waiting_node;
     /* written by the holder */
     MPIDI_count_t acquired TSM_ALIGNED;
     struct MPIDI_thread *last;  /* the last holder */

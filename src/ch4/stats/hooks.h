@@ -8,8 +8,8 @@
 
 /* What the hooks of --enable-thread-stats call: always inside MPIDI_STATS(), which is empty without the
  * option. Short paths are here, slow ones in hooks.c. No function waits, but for the memory of a
- * thread's record. A trace of acquisitions and polls would take its samples here as well: each event has
- * one function. */
+ * thread's record. A trace of acquisitions and polls would take its samples here as well: each event
+ * has one function. */
 
 #include "../thread.h"
 #include "../vci.h"

@@ -3,10 +3,10 @@
  *     See COPYRIGHT in top-level directory
  */
 
-/* The performance variables: a table, and the one function through which MPI_T reads them. A variable is
- * a counter, whose value MPI_T gives since the handle was started, or a level, which has its value
- * whether a handle was started or not. Readers take no lock of the device; each value is one relaxed
- * load or a sum of such loads, so values that are read one after the other need not be of one moment. */
+/* The performance variables: a table, and the one function through which MPI_T reads them. A variable
+ * is a counter, whose value MPI_T gives since the handle was started, or a level, which has its value
+ * whether a handle was started or not. Readers take no lock of the device; each value is one load or a
+ * sum of loads, so values that are read one after the other need not be of one moment. */
 
 #include "mpidimpl.h"
 
@@ -20,8 +20,8 @@
 
 typedef enum { COUNT, LEVEL, REAL_COUNT, REAL_LEVEL } class_t;
 
-/* What the value of element i is: the field of VCI i; the sum over VCIs of element i of a field; the sum
- * over threads of it; the result of a function. */
+/* What the value of element i is: the field of VCI i; the sum over VCIs of element i of a field; the
+ * sum over threads of it; the result of a function. */
 typedef enum { OF_VCI, SUM_VCIS, SUM_THREADS, BY_CALL } source_t;
 
 typedef struct {

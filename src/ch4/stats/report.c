@@ -108,11 +108,12 @@ static void summarize(void)
     MPIDI_model_names(&model, &progress, &lock);
     printf("MPICH-TSM threads: rank %d: %s (progress: %s, lock: %s, VCIs: %d): %.0f operations, "
            "%.1f %% posted, %.1f %% by another thread; lock: %.0f acquisitions, %.1f %% contended, "
-           "bias %.2f; polls: %.0f, %.1f %% unsuccessful, %.1f %% wasted; dangling requests: %.1f on "
-           "average; hint: %s\n", MPIR_Process.rank, model, progress, lock, MPIDI_global.n_vcis,
-           f.issued, 100 * share(f.posted, f.issued), 100 * share(f.delegated, f.issued), f.acquired,
-           100 * share(f.contended, f.acquired), f.bias, f.polls, 100 * share(f.vain, f.polls),
-           100 * share(f.wasted, f.polls), f.dangling, hint(&f));
+           "bias %.2f, left by %.0f polls; polls: %.0f, %.1f %% unsuccessful, %.1f %% wasted; "
+           "dangling requests: %.1f on average; hint: %s\n", MPIR_Process.rank, model,
+           progress, lock, MPIDI_global.n_vcis, f.issued, 100 * share(f.posted, f.issued),
+           100 * share(f.delegated, f.issued), f.acquired,
+           100 * share(f.contended, f.acquired), f.bias, f.misses, f.polls,
+           100 * share(f.vain, f.polls), 100 * share(f.wasted, f.polls), f.dangling, hint(&f));
     fflush(stdout);
 }
 
