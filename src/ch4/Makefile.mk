@@ -24,5 +24,9 @@ mpi_core_sources += \
     src/mpid/ch4/src/threads/section/section.c \
     src/mpid/ch4/src/threads/section/vci_lock.c \
     src/mpid/ch4/src/threads/served.c \
+    src/mpid/ch4/src/threads/stats/hooks.c \
+    src/mpid/ch4/src/threads/stats/places.c \
+    src/mpid/ch4/src/threads/stats/pvars.c \
+    src/mpid/ch4/src/threads/stats/report.c \
     src/mpid/ch4/src/threads/thread.c \
     src/mpid/ch4/src/threads/vci.c

@@ -41,6 +41,7 @@ void MPIDI_complete_wake(void)
 {
     for (int i = 0; i < MPIDI_thread_local.to_wake; i++)
         tsm_usc_wake(MPIDI_thread_local.wake[i]);
+    MPIDI_STATS(MPIDI_STATS_COUNT(wakes, (uint64_t) MPIDI_thread_local.to_wake));
     MPIDI_thread_local.to_wake = 0;
 }
 

@@ -14,6 +14,7 @@
  * The port counts the completion, wakes the thread that sleeps until it, and drops the device's
  * reference. The thread issues the wake, a system call, when it holds no VCI any more (section.h). */
 
+#include "stats/hooks.h"
 #include "thread.h"
 
 #if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI
@@ -43,6 +44,7 @@ MPL_STATIC_INLINE_PREFIX void MPIDI_complete_notify(MPIR_Request * req)
     tsm_usc_waiter_t *waiter = MPIDI_COMPLETE_TAKE(&req->dev.threads.waiter);
 
     MPIDI_thread_local.completed++;
+    MPIDI_STATS(MPIDI_stats_completed(&req->dev.threads.counted));
     if (unlikely(waiter))
         MPIDI_complete_wake_later(waiter);
 }

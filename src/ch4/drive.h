@@ -10,6 +10,7 @@
  * section/section.h decide which thread drives and when. Two settings keep the netmod's slow polls
  * from limiting a stream of short messages: MPIR_CVAR_CH4_SHM_BATCH and MPIR_CVAR_CH4_NETMOD_TURN. */
 
+#include "stats/hooks.h"
 #include "thread.h"
 #include "vci.h"
 
@@ -48,11 +49,15 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_drive_shm(MPIDI_vci_t * vci, int *productive)
 }
 #endif
 
-/* Poll once. flag: MPIDI_PROGRESS_SHM, MPIDI_PROGRESS_NM. A poll of shared memory is much cheaper
- * than one of a netmod (ten times, with libfabric over TCP). So while shared memory brings messages,
- * one poll in MPIR_CVAR_CH4_NETMOD_TURN asks the netmod; after as many polls without a message, each
- * poll does. By the holder of the VCI. */
-MPL_STATIC_INLINE_PREFIX int MPIDI_drive(MPIDI_vci_t * vci, int flag)
+/* A number that changes if a poll finds something: the calling thread has completed a request or taken
+ * in a cell of shared memory, or an active message came before its receive. */
+#define MPIDI_DRIVE_FOUND(vci_) \
+    (MPIDI_thread_local.completed + MPIDI_thread_local.arrived + (unsigned) MPIDI_DRIVE_EARLY(vci_))
+
+/* See MPIDI_drive. A poll of shared memory is much cheaper than one of a netmod (ten times, with
+ * libfabric over TCP). So while shared memory brings messages, one poll in MPIR_CVAR_CH4_NETMOD_TURN
+ * asks the netmod; after as many polls without a message, each poll does. */
+MPL_STATIC_INLINE_PREFIX int MPIDI_drive_parts(MPIDI_vci_t * vci, int flag)
 {
     int mpi_errno = MPI_SUCCESS;
 
@@ -73,6 +78,17 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_drive(MPIDI_vci_t * vci, int flag)
         mpi_errno = MPIDI_NM_progress(vci->index, 0);
         vci->nm_skipped = 0;
     }
+    return mpi_errno;
+}
+
+/* Poll once. flag: MPIDI_PROGRESS_SHM, MPIDI_PROGRESS_NM. By the holder of the VCI. */
+MPL_STATIC_INLINE_PREFIX int MPIDI_drive(MPIDI_vci_t * vci, int flag)
+{
+    const unsigned found = MPIDI_STATS_ARE_ON ? MPIDI_DRIVE_FOUND(vci) : 0;
+    int mpi_errno = MPIDI_drive_parts(vci, flag);
+
+    MPIDI_STATS(MPIDI_stats_polled(vci, found != MPIDI_DRIVE_FOUND(vci)));
+    (void) found;
     return mpi_errno;
 }
 

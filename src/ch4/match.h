@@ -20,6 +20,8 @@
 
 #if MPIR_REQUEST_IS_CACHED
 
+#include "stats/hooks.h"
+
 #define MPIDI_MATCH(req_) (req_)->dev.threads.match
 
 MPL_STATIC_INLINE_PREFIX MPIDI_match_table_t *MPIDI_match_table(MPIR_Request ** list,
@@ -29,6 +31,16 @@ MPL_STATIC_INLINE_PREFIX MPIDI_match_table_t *MPIDI_match_table(MPIR_Request ** 
         &(MPL_container_of(list, MPIDI_per_vci_t, posted_list))->posted_table :
         &(MPL_container_of(list, MPIDI_per_vci_t, unexp_list))->unexp_table;
 }
+
+#ifdef ENABLE_THREAD_STATS
+MPL_STATIC_INLINE_PREFIX MPIDI_queue_stats_t *MPIDI_match_queue_stats(MPIR_Request ** list,
+                                                                      enum MPIDIG_queue_type q)
+{
+    return q == MPIDIG_PT2PT_POSTED ?
+        &(MPL_container_of(list, MPIDI_per_vci_t, posted_list))->threads.stats.posted :
+        &(MPL_container_of(list, MPIDI_per_vci_t, unexp_list))->threads.stats.unexpected;
+}
+#endif
 
 MPL_STATIC_INLINE_PREFIX MPIR_Request **MPIDI_match_bucket(MPIDI_match_table_t * table,
                                                                int source, int tag,
@@ -58,6 +70,8 @@ MPL_STATIC_INLINE_PREFIX void MPIDI_match_add(MPIR_Request * req, MPIR_Request *
     MPIDI_MATCH(req).seq = table->seq++;
     MPIDI_MATCH(req).head = head;
     DL_APPEND_NP(*head, req, dev.threads.match.next, dev.threads.match.prev);
+    MPIDI_STATS(MPIDI_MATCH(req).queue = MPIDI_match_queue_stats(list, q);
+                MPIDI_stats_queued(MPIDI_MATCH(req).queue));
 }
 
 /* Remove req, which is no longer in its list. */
@@ -68,6 +82,7 @@ MPL_STATIC_INLINE_PREFIX void MPIDI_match_remove(MPIR_Request * req)
     if (head) {
         DL_DELETE_NP(*head, req, dev.threads.match.next, dev.threads.match.prev);
         MPIDI_MATCH(req).head = NULL;
+        MPIDI_STATS(MPIDI_stats_dequeued(MPIDI_MATCH(req).queue));
     }
 }
 

@@ -340,19 +340,28 @@ static int check_numbers(void)
     return 1;
 }
 
+void MPIDI_model_names(const char **model, const char **progress, const char **lock)
+{
+    *model = rows[MPIDI_model.row].name;
+    *progress = kinds[MPIDI_model.progress];
+    *lock = LOCK_NAME;
+}
+
 /* Prints an error before it returns one, because MPI_Init only reports that it failed. */
 int MPIDI_model_init(void)
 {
     int mpi_errno = MPI_SUCCESS;
+    const char *model, *progress, *lock;
 
     MPIR_ERR_CHKANDJUMP(!check_numbers() || !choose_row(MPIR_CVAR_CH4_THREAD_CS) ||
                         !choose_progress(MPIR_CVAR_CH4_THREAD_PROGRESS) ||
                         !choose_post_queue(MPIR_CVAR_CH4_POST_QUEUE), mpi_errno,
                         MPI_ERR_OTHER, "**other");
     tsm_load_override(MPIR_CVAR_CH4_OVERSUBSCRIBED);
+    MPIDI_model_names(&model, &progress, &lock);
     if (MPIR_CVAR_DEBUG_SUMMARY && MPIR_Process.rank == 0)
         printf("==== Thread safety ====\nthread-cs: %s\nthread progress: %s\nthread lock: %s\n",
-               rows[MPIDI_model.row].name, kinds[MPIDI_model.progress], LOCK_NAME);
+               model, progress, lock);
 
   fn_exit:
     return mpi_errno;

@@ -68,6 +68,9 @@ extern MPIDI_model_t MPIDI_model __attribute__((visibility("hidden")));
 #define MPIDI_MODEL_ISSUE ((int) MPIDI_MODEL_CONCAT(MPIDI_MODEL_ISSUE_, MPICH_THREAD_MODEL))
 #endif
 
+/* The names of the model, the kind of progress and the lock in force. After MPIDI_model_init. */
+void MPIDI_model_names(const char **model, const char **progress, const char **lock);
+
 /* Read and check our control variables. In MPID_Init, by one thread. */
 int MPIDI_model_init(void);
 

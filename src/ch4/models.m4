@@ -21,6 +21,12 @@ AC_ARG_WITH([hmcs-levels],
     [AS_HELP_STRING([--with-hmcs-levels=N],
         [most levels of the lock hmcs, from 1 to 8: the innermost that the machine has (shared caches, NUMA nodes, sockets) and the machine @<:@3@:>@])],
     [], [with_hmcs_levels=3])
+AC_ARG_ENABLE([thread-stats],
+    [AS_HELP_STRING([--enable-thread-stats],
+        [count contention, combining, polls and waiting threads: performance variables of MPI_T and a summary at MPI_Finalize (MPIR_CVAR_CH4_THREAD_SUMMARY); needs another model than global @<:@no@:>@])],
+    [], [enable_thread_stats=no])
+AS_CASE([$enable_thread_stats], [yes | no], [],
+    [AC_MSG_ERROR([--enable-thread-stats=$enable_thread_stats: must be yes or no])])
 ])
 
 dnl TSM_THREAD_CHECK(MODEL): sets tsm_model, tsm_id, tsm_scope, tsm_lock, tsm_lock_number and
@@ -50,6 +56,8 @@ AS_IF([test $tsm_progress_scope = SERVER && test x$tsm_model_progress != x$tsm_p
     [AC_MSG_ERROR([--with-thread-progress=$tsm_progress is not possible with --enable-thread-cs=$tsm_model, which starts no thread that polls])])
 AS_IF([test x$tsm_model_progress = xserver && test x$tsm_progress != xserver],
     [AC_MSG_ERROR([--with-thread-progress=$tsm_progress is not possible with --enable-thread-cs=$tsm_model, which has a thread that polls; only server is])])
+AS_IF([test "x$enable_thread_stats" = xyes && test $tsm_scope = PROCESS],
+    [AC_MSG_ERROR([--enable-thread-stats is not possible with --enable-thread-cs=$tsm_model, which has no locks of VCIs to count])])
 case $with_hmcs_levels in
 (1 | 2 | 3 | 4 | 5 | 6 | 7 | 8) ;;
 (*) AC_MSG_ERROR([--with-hmcs-levels=$with_hmcs_levels: must be a number from 1 to 8]) ;;
@@ -65,4 +73,8 @@ AC_DEFINE_UNQUOTED([MPICH_THREAD_HMCS_LEVELS],$with_hmcs_levels,[Most levels of 
 AC_DEFINE_UNQUOTED([MPICH_THREAD_CS_NAME],"`echo $tsm_id | tr A-Z_ a-z-`",[Thread-safety model as in models.def])
 AC_DEFINE_UNQUOTED([MPICH_THREAD_LOCK_NAME],"$tsm_lock",[Lock of the critical sections as in locks.def])
 AC_DEFINE_UNQUOTED([MPICH_THREAD_PROGRESS_NAME],"$tsm_progress",[How waiting threads drive progress, or default])
+AS_IF([test "x$enable_thread_stats" = xyes], [
+    AS_IF([test "x$thread_granularity" != xMPICH_THREAD_GRANULARITY__VCI],
+        [AC_MSG_ERROR([--enable-thread-stats needs a library with MPI_THREAD_MULTIPLE: leave out --enable-threads=$enable_threads])])
+    AC_DEFINE([ENABLE_THREAD_STATS],1,[Define to count what threads do in MPI])])
 ])

@@ -11,6 +11,7 @@
  * waits on, or, for a one-sided operation without one, in a pool (op_pool.h). op_apply.h issues it.
  * Included by mpidpre.h. */
 
+#include "stats/counters.h"
 #include "tsm/queue/tsm_swp.h"
 #include "tsm/tsm_patience.h"
 #include "tsm/tsm_usc.h"
@@ -80,6 +81,16 @@ static inline int MPIDI_op_has_request(MPIDI_op_kind_t kind)
     return kind < MPIDI_OP_PUT || kind >= MPIDI_OP_RPUT;
 }
 
+#ifdef ENABLE_THREAD_STATS
+/* How stats/counters.h calls it. */
+static inline int MPIDI_op_stats_kind(MPIDI_op_kind_t kind)
+{
+    if (MPIDI_op_is_rma(kind))
+        return MPIDI_STATS_RMA;
+    return kind == MPIDI_OP_IRECV || kind == MPIDI_OP_IMRECV ? MPIDI_STATS_RECV : MPIDI_STATS_SEND;
+}
+#endif
+
 /* Return a copy of *op, made field by field. An inlined caller that passes the address of the copy to
  * a slow path leaves *op itself in registers. */
 __attribute__((always_inline))
@@ -131,6 +142,9 @@ typedef struct MPIDI_match {
     uint64_t seq;               /* order of posting */
     struct MPIR_Request **head; /* the list that the request is in, or NULL */
     struct MPIR_Request *next, *prev;
+#ifdef ENABLE_THREAD_STATS
+    MPIDI_queue_stats_t *queue; /* the counts of that list */
+#endif
 } MPIDI_match_t;
 
 typedef struct MPIDI_match_table {
@@ -146,6 +160,9 @@ typedef struct MPIDI_request_part {
     /* a free request at the head of a batch; see request_cache.c */
     TSM_ATOMIC(uint32_t) batch_next;
     int batch_count;
+#ifdef ENABLE_THREAD_STATS
+    int counted;                /* as completed; 0 again when it is freed */
+#endif
     MPIDI_posted_t posted;      /* valid while the operation is posted; posted.h */
 } MPIDI_request_part_t;
 

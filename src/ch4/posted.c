@@ -11,6 +11,7 @@
 #include "threads/op_apply.h"
 #include "threads/op_pool.h"
 #include "threads/posted.h"
+#include "threads/stats/hooks.h"
 
 #define NODE_ITEM(node_) (MPL_container_of(node_, MPIDI_posted_t, node))
 #define ITEM_REQUEST(item_) (MPL_container_of(item_, MPIR_Request, dev.threads.posted))
@@ -106,21 +107,33 @@ int MPIDI_posted_issue(MPIDI_vci_t * vci, int max)
         apply(vci, NODE_ITEM(node));
     }
     MPIDI_vci_issue_end(vci);
+    MPIDI_STATS(MPIDI_stats_taken(vci, (uint64_t) n));
     return n;
 }
 
-static void apply_node(void *vci, tsm_swp_node_t * node)
+typedef struct {
+    MPIDI_vci_t *vci;
+    int n;                      /* operations taken so far */
+} taking_t;
+
+static void apply_node(void *arg, tsm_swp_node_t * node)
 {
-    apply(vci, NODE_ITEM(node));
+    taking_t *taking = arg;
+
+    apply(taking->vci, NODE_ITEM(node));
+    taking->n++;
 }
 
 void MPIDI_posted_issue_all(MPIDI_vci_t * vci)
 {
+    taking_t taking = {.vci = vci,.n = 0 };
+
     if (vci->draining)
         return;
     MPIDI_vci_issue_begin(vci);
-    MPIDI_post_queue_take_all(&vci->posted, apply_node, vci);
+    MPIDI_post_queue_take_all(&vci->posted, apply_node, &taking);
     MPIDI_vci_issue_end(vci);
+    MPIDI_STATS(MPIDI_stats_taken(vci, (uint64_t) taking.n));
 }
 
 void MPIDI_posted_issue_one(MPIDI_vci_t * vci, MPIDI_posted_t * item)

@@ -113,6 +113,11 @@ void MPIDI_thread_at_exit(void (*fn) (MPIDI_thread_t * thread))
     at_exit = fn;
 }
 
+MPIDI_thread_t *MPIDI_thread_first(void)
+{
+    return tsm_load(&threads, TSM_ACQUIRE);
+}
+
 void MPIDI_thread_foreach(void (*fn) (MPIDI_thread_t * thread))
 {
     MPIDI_thread_t *thread = tsm_load(&threads, TSM_ACQUIRE);

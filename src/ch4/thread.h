@@ -11,6 +11,7 @@
  * thread-local variables, which saves a pointer. Only the thread itself writes either, except where
  * noted. */
 
+#include "stats/counters.h"
 #include "tsm/tsm_atomic.h"
 #include "tsm/tsm_usc.h"
 
@@ -42,6 +43,9 @@ typedef struct MPIDI_thread {
     struct MPIDI_thread *next;  /* all records; see thread.c */
     TSM_ATOMIC(int) state;
     struct MPIDI_op_pool *op_pool;      /* passed on with the record; see op_pool.h */
+#ifdef ENABLE_THREAD_STATS
+    MPIDI_thread_stats_t stats; /* likewise; read by any thread */
+#endif
     /* from here on as new for each thread */
     unsigned tests;             /* nonblocking calls without result */
     int early;                  /* messages it took in before their receives, since its last yield */
@@ -101,6 +105,10 @@ static inline MPIDI_thread_t *MPIDI_thread_self(void)
 
 /* Call fn, in the thread itself, for each thread that exits from now on. By one thread, in MPI_Init. */
 void MPIDI_thread_at_exit(void (*fn) (MPIDI_thread_t * thread));
+
+/* The records of all threads that are or were in MPI: the first, then ->next of each. They stay until
+ * the process ends. Any thread, which reads only what other threads may read. */
+MPIDI_thread_t *MPIDI_thread_first(void);
 
 /* Call fn for all records, those without a thread, too. Waits for threads that are ending, as they wait
  * for fn. By one thread, while no other is in MPI. */

@@ -42,6 +42,9 @@ typedef struct MPIDI_vci {
     struct MPIDI_combiner *combiner;    /* with the model hybcomb, else NULL; see issue/hybcomb.h */
     /* the lock of the VCI with the model csync, in place of the mutex's own; see issue/csync.h */
     tsm_dsm_lock_t csync TSM_ALIGNED;
+#ifdef ENABLE_THREAD_STATS
+    MPIDI_vci_stats_t stats;    /* see stats/counters.h; keeps its counts over MPI_Finalize */
+#endif
 } MPIDI_vci_t;
 
 /* Around operations that the holder of the VCI issues for other threads. Meanwhile it waits for no lock

@@ -10,6 +10,7 @@
  * Interface:  tsm_bell_init()
  *             tsm_bell_arm()      the server: about to sleep; look for work once more after it
  *             tsm_bell_sleep()    the server: sleep until a ring, or for so long
+ *             tsm_bell_is_rung()  the server: whether a ring has ended the sleep
  *             tsm_bell_disarm()   the server: awake again, with or without a sleep
  *             tsm_bell_ring()     any other thread: after work has been published
  *             tsm_bell_sleep_shared(), tsm_bell_ring_shared()    between processes
@@ -53,6 +54,12 @@ static inline void tsm_bell_arm(tsm_bell_t *bell)
 static inline void tsm_bell_sleep(tsm_bell_t *bell, uint64_t ns)
 {
     tsm_wait_while(&bell->state, TSM_BELL_ARMED, ns);
+}
+
+/* 1 if a ring has ended the sleep. By the server, before it disarms. */
+static inline int tsm_bell_is_rung(tsm_bell_t *bell)
+{
+    return tsm_load(&bell->state, TSM_RELAXED) == TSM_BELL_AWAKE;
 }
 
 /* By the server. */

@@ -29,12 +29,15 @@ static void combine(MPIDU_Thread_mutex_t * m, tsm_hybcomb_member_t * member,
                     MPIDI_announced_t * mine)
 {
     MPIDI_vci_t *vci = m->vci;
+    uint32_t served;
 
     MPIDI_section_enter(m, 0, 0);
     MPIDI_vci_issue_begin(vci);
     MPIDI_announced_issue(mine);
-    tsm_hybcomb_combine(&vci->combiner->comb, member);
+    served = tsm_hybcomb_combine(&vci->combiner->comb, member);
     MPIDI_vci_issue_end(vci);
+    MPIDI_STATS(MPIDI_stats_combined(vci, served));
+    (void) served;              /* only counted */
     MPIDI_section_exit(m);
 }
 
@@ -45,18 +48,20 @@ int MPIDI_hybcomb_delegate_op(int vci, const MPIDI_op_t * op, MPIR_Request ** re
     MPIDI_announced_t mine = {.op = op,.req = req,.m = m,.mpi_errno = MPI_SUCCESS };
     tsm_hybcomb_member_t *member = MPIDI_thread_local.held ? NULL :
         MPIDI_combiner_member(combiner, vci);
+    tsm_hybcomb_node_t *before = NULL;
     uint64_t unused;
 
     tsm_load_touch();
+    if (member)
+        MPIDI_STATS_WAIT(&MPIDI_VCI(vci).threads, MPIDI_STATS_MAIN,
+                         before = tsm_hybcomb_begin(&combiner->comb, member, issue, &mine, &unused));
+    MPIDI_STATS(MPIDI_stats_issued(member && !before ? MPIDI_STATS_DELEGATED : MPIDI_STATS_DIRECT,
+                                   MPIDI_op_stats_kind(op->kind)));
     if (!member) {
         issue_with_lock(m, &mine);
-    } else {
-        tsm_hybcomb_node_t *before = tsm_hybcomb_begin(&combiner->comb, member, issue, &mine,
-                                                       &unused);
-        if (before) {
-            combine(m, member, &mine);
-            tsm_hybcomb_end(member, before);
-        }
+    } else if (before) {
+        combine(m, member, &mine);
+        tsm_hybcomb_end(member, before);
     }
     return mine.mpi_errno;
 }

@@ -27,6 +27,7 @@
 
 #include "../model.h"
 #include "../op_apply.h"
+#include "../stats/hooks.h"
 #include "csync.h"
 #include "hybcomb.h"
 #include "lock.h"
@@ -63,6 +64,7 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_issue(int vci, const MPIDI_op_t * op, MPIR_Re
         return MPIDI_offload_post(vci, op, req);
     }
     /* the one place of all models from which MPICH's function is called, so that it is inlined */
+    MPIDI_STATS(MPIDI_stats_issued(MPIDI_STATS_DIRECT, MPIDI_op_stats_kind(op->kind)));
     mpi_errno = MPIDI_issue_lock(op, req);
     if (lockq)
         MPIDI_lockq_leave(lockq);

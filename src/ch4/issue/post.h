@@ -12,12 +12,15 @@
 #include "../op_apply.h"
 #include "../posted.h"
 #include "../section/section.h"
+#include "../stats/hooks.h"
+#include "tsm/tsm_load.h"
 
 /* Issue op at once. Entering the VCI issues what the thread has posted before. */
 static inline int MPIDI_issue_post_nothing(int vci, const MPIDI_op_t * op, MPIR_Request ** req)
 {
     int mpi_errno = MPI_SUCCESS;
 
+    MPIDI_STATS(MPIDI_stats_issued(MPIDI_STATS_DIRECT, MPIDI_op_stats_kind(op->kind)));
     MPIR_ERR_CHKANDJUMP(MPIDI_op_has_request(op->kind), mpi_errno, MPIX_ERR_NOREQ, "**nomemreq");
     MPIDI_section_enter(&MPIDI_VCI(vci).lock, 0, 0);
     mpi_errno = MPIDI_op_apply_any(op, req);
@@ -37,24 +40,39 @@ static inline int MPIDI_issue_check_epoch(const MPIDI_op_t * op)
     return mpi_errno;
 }
 
-/* Returns the error code of the post; *req as for MPIDI_issue. */
-static inline int MPIDI_issue_post(int vci, const MPIDI_op_t * op, MPIR_Request ** req)
+/* Make *op an item and push it, or issue it; see MPIDI_issue_post. */
+static inline int MPIDI_issue_post_or_do(int vci, const MPIDI_op_t * op, MPIR_Request ** req)
 {
     MPIDI_vci_t *v = &MPIDI_VCI(vci).threads;
     int mpi_errno = MPIDI_op_is_rma(op->kind) ? MPIDI_issue_check_epoch(op) : MPI_SUCCESS;
     MPIDI_posted_t *item;
+    int is_pushed;
 
     if (unlikely(mpi_errno != MPI_SUCCESS))
         return mpi_errno;
     item = MPIDI_posted_make(v, op, req);
     if (unlikely(!item))
         return MPIDI_issue_post_nothing(vci, op, req);
-    if (unlikely(!MPIDI_posted_push(v, item))) {
+    is_pushed = MPIDI_posted_push(v, item);
+    MPIDI_STATS(MPIDI_stats_issued(is_pushed ? MPIDI_STATS_POSTED : MPIDI_STATS_DIRECT,
+                                   MPIDI_op_stats_kind(op->kind)));
+    if (unlikely(!is_pushed)) {
         MPIDI_section_enter(&MPIDI_VCI(vci).lock, 0, 0);
         MPIDI_posted_issue_one(v, item);
         MPIDI_section_exit(&MPIDI_VCI(vci).lock);
     }
     return MPI_SUCCESS;
+}
+
+/* Returns the error code of the post; *req as for MPIDI_issue. */
+static inline int MPIDI_issue_post(int vci, const MPIDI_op_t * op, MPIR_Request ** req)
+{
+    const uint64_t begin = MPIDI_STATS_ARE_ON ? tsm_now_ns() : 0;
+    int mpi_errno = MPIDI_issue_post_or_do(vci, op, req);
+
+    MPIDI_STATS(MPIDI_stats_post_took(begin));
+    (void) begin;
+    return mpi_errno;
 }
 
 #endif /* MPIDI_ISSUE_POST_H_INCLUDED */

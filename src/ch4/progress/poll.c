@@ -48,6 +48,8 @@ static void back_off(MPIDI_thread_watch_t * watch)
     watch->backoff_ns = watch->backoff_ns ? MPL_MIN(2 * watch->backoff_ns, BACKOFF_LAST_NS) :
         BACKOFF_FIRST_NS;
     watch->not_before = tsm_now_ns() + watch->backoff_ns;
+    MPIDI_STATS(MPIDI_STATS_COUNT(backoff[MPIDI_count_bucket(watch->backoff_ns / BACKOFF_FIRST_NS,
+                                                 MPIDI_STATS_BACKOFFS)], 1));
 }
 
 /* Count a miss: the lock of the VCI was taken. poll_wanted is relaxed, as it publishes no data. If it
@@ -60,6 +62,7 @@ void MPIDI_poll_missed(MPIDI_thread_t * self, int vci, int wait)
     MPIDI_thread_watch_t *watch = &self->watch[vci];
     int polls = tsm_load(&v->polls, TSM_RELAXED);
 
+    MPIDI_STATS(MPIDI_STATS_COUNT(misses, 1));
     if (watch->polls != polls) {
         watch->polls = polls;
         watch->misses = 0;

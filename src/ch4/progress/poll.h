@@ -47,6 +47,7 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_poll_enter(MPIDI_thread_t * self, int vci, in
         MPIDI_poll_missed(self, vci, wait);
         return 0;
     }
+    MPIDI_STATS(if (m->count == 1) MPIDI_stats_progress_path(m->vci));
     if (unlikely(MPIDI_section_has_posted(m->vci)))
         MPIDI_posted_issue(m->vci, MPIR_CVAR_CH4_MAX_COMBINE);
     return 1;

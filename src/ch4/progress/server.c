@@ -105,8 +105,11 @@ static void nap(server_t * me)
 
     tsm_bell_arm(bell);
     if (!has_posted(me) && tsm_load(&MPIDI_served.sleepers, TSM_SEQ_CST) == 0 &&
-        !tsm_load(&stopping, TSM_SEQ_CST))
+        !tsm_load(&stopping, TSM_SEQ_CST)) {
         tsm_bell_sleep(bell, NAP_NS);
+        MPIDI_STATS(MPIDI_STATS_COUNT(server_naps, 1);
+                    MPIDI_STATS_COUNT(server_rung, tsm_bell_is_rung(bell)));
+    }
     tsm_bell_disarm(bell);
 }
 
@@ -132,10 +135,13 @@ static void *serve(void *arg)
     pthread_setname_np(pthread_self(), "mpich-server");
     MPIDI_thread_local.is_server = 1;
     while (!tsm_load(&stopping, TSM_ACQUIRE)) {
-        if (serve_once(me))
+        MPIDI_STATS(MPIDI_STATS_COUNT(server_turns, 1));
+        if (serve_once(me)) {
             me->idle = 0;
-        else
+        } else {
+            MPIDI_STATS(MPIDI_STATS_COUNT(server_idle, 1));
             rest(me);
+        }
     }
     return NULL;
 }

@@ -8,10 +8,19 @@
 #include "threads/progress/server.h"
 #include "threads/progress/watchdog.h"
 #include "threads/served.h"
+#include "threads/stats/report.h"
 #include "mpidu_init_shm.h"
 #include "tsm/tsm_load.h"
 
 static tsm_load_slot_t *slots;  /* one for each process of the node, in shared memory */
+
+static int start(int vcis, MPIDI_watchdog_fill_t describe)
+{
+    int mpi_errno = MPIDI_stats_start();
+
+    return mpi_errno == MPI_SUCCESS ?
+        MPIDI_watchdog_start(MPIR_Process.rank, vcis, describe) : mpi_errno;
+}
 
 #if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI
 /* For the watchdog: reads without the lock, so that it also works when the lock's holder hangs. */
@@ -36,7 +45,7 @@ static void describe_vci(int vci, MPIDI_watchdog_vci_t * out)
 int MPIDI_progress_start(void)
 {
     MPIR_Assert(MPIDI_VCI_LOCK_SELF() == pthread_self());
-    return MPIDI_watchdog_start(MPIR_Process.rank, MPIDI_global.n_vcis, describe_vci);
+    return start(MPIDI_global.n_vcis, describe_vci);
 }
 
 /* Entering a VCI issues what is posted there. */
@@ -64,7 +73,7 @@ static void describe_process(int vci, MPIDI_watchdog_vci_t * out)
 
 int MPIDI_progress_start(void)
 {
-    return MPIDI_watchdog_start(MPIR_Process.rank, 1, describe_process);
+    return start(1, describe_process);
 }
 
 #define issue_all_posted() do { } while (0)
@@ -91,6 +100,7 @@ int MPIDI_progress_join_node(void)
 void MPIDI_progress_stop(void)
 {
     MPIDI_watchdog_stop();
+    MPIDI_stats_stop();
     MPIDI_op_pool_finalize();
     tsm_load_unshare();
     if (slots)

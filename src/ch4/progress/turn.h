@@ -42,16 +42,16 @@ void MPIDI_async_rest(void);
 #define MPID_ASYNC_REST() MPIDI_async_rest()
 #endif
 
-/* In MPI_Init, once the VCIs are made: start the watchdog. Returns an MPI
- * error code. */
+/* In MPI_Init, once the VCIs are made: start the counters and the watchdog. Returns an MPI error
+ * code. */
 int MPIDI_progress_start(void);
 
 /* In MPI_Init, once the processes of the node can share memory; collective over them: make the measure
  * of load count them all. Returns an MPI error code. */
 int MPIDI_progress_join_node(void);
 
-/* In MPI_Finalize, before the VCIs are destroyed: stop the watchdog and the sharing of the load; free
- * the pools of operations. */
+/* In MPI_Finalize, before the VCIs are destroyed: stop the watchdog, the counters and the sharing of
+ * the load; free the pools of operations. */
 void MPIDI_progress_stop(void);
 
 /* In MPI_Finalize, by the last thread in MPI: issue what is posted, then make progress until every

@@ -165,6 +165,7 @@ static uint32_t sleep_or_serve(const MPID_Progress_state * state, MPIDI_wait_t *
     if (tsm_usc_sleep_or_serve(&wait)) {
         for (int i = 0; i < state->vci_count; i++)
             serving |= (uint32_t) (self->links[i].state == TSM_USC_SERVES) << i;
+        MPIDI_STATS(MPIDI_STATS_COUNT(usc_served, (uint64_t) __builtin_popcount(serving)));
     }
     return serving;
 }
@@ -193,6 +194,7 @@ void MPIDI_wait_leave(MPID_Progress_state * state)
         if (state->wait.serving >> i & 1)
             tsm_usc_leave(usc_of(state->vci[i]), &MPIDI_thread_self()->links[i]);
     }
+    MPIDI_STATS(MPIDI_STATS_COUNT(usc_left, (uint64_t) __builtin_popcount(state->wait.serving)));
     state->wait.serving = 0;
 }
 
@@ -209,6 +211,7 @@ static int yield_turn(int vain)
 {
     static __thread unsigned turns;
 
+    MPIDI_STATS(MPIDI_STATS_COUNT(yields, 1));
     MPIDI_section_yield_or_nap((unsigned) vain);
     if (MPIDI_global.n_vcis == 1 || !MPIR_CVAR_CH4_GLOBAL_PROGRESS || MPIDI_served_here())
         return MPI_SUCCESS;
@@ -261,6 +264,7 @@ static int back_off(MPID_Progress_state * state)
             if (!can_sleep(&list) || is_nested())
                 return yield_turn(w->turns);
             crowded_sleep();
+            MPIDI_STATS(MPIDI_STATS_COUNT(sleeps, 1));
             if (MPIDI_served_here())
                 sleep_served(&list);
             else

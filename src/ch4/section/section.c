@@ -70,13 +70,16 @@ void MPIDI_section_help(MPIDU_Thread_mutex_t * m)
 static void combine(MPIDU_Thread_mutex_t * m)
 {
     MPIDI_vci_t *vci = m->vci;
+    uint32_t served;
 
     if (MPIDI_thread_local.held != MPIDI_THREAD_VCI || MPIDI_thread_local.draining ||
         !tsm_dsm_lock_has_waiters(&vci->csync))
         return;
     MPIDI_vci_issue_begin(vci);
-    tsm_dsm_lock_combine(&vci->csync);
+    served = tsm_dsm_lock_combine(&vci->csync);
     MPIDI_vci_issue_end(vci);
+    MPIDI_STATS(MPIDI_stats_combined(vci, served));
+    (void) served;              /* only counted */
 }
 
 static void exit_csync(MPIDU_Thread_mutex_t * m)
@@ -94,11 +97,13 @@ static void exit_csync(MPIDU_Thread_mutex_t * m)
 void MPIDI_section_enter_first(MPIDU_Thread_mutex_t * m, int low)
 {
     if (unlikely(MPIDI_vci_lock_is_csync(m))) {
-        MPIDI_vci_csync_enter(m);
+        MPIDI_vci_csync_enter(m, low);
+        MPIDI_STATS(if (low) MPIDI_stats_progress_path(m->vci));
         combine(m);
         return;
     }
     MPIDI_vci_lock_enter(m, low);
+    MPIDI_STATS(if (low && m->vci) MPIDI_stats_progress_path(m->vci));
     if (unlikely(MPIDI_section_has_posted(m->vci)))
         MPIDI_section_issue_posted(m->vci);
 }

@@ -46,15 +46,20 @@ void MPIDI_vci_lock_wait(MPIDU_Thread_mutex_t * m, int low)
     tsm_load_touch();
     if (vci)
         tsm_fetch_add(&vci->entering, 1, TSM_RELAXED);
-    wait(m, low);
+    MPIDI_STATS_WAIT(m->vci, low ? MPIDI_STATS_PROGRESS : MPIDI_STATS_MAIN, wait(m, low));
     if (vci)
         tsm_fetch_add(&vci->entering, -1, TSM_RELAXED);
 }
 
-void MPIDI_vci_csync_enter(MPIDU_Thread_mutex_t * m)
+/* With counters the thread tries first, to know whether it waits. */
+void MPIDI_vci_csync_enter(MPIDU_Thread_mutex_t * m, int low)
 {
+    tsm_dsm_lock_t *lock = &((MPIDI_vci_t *) m->vci)->csync;
+
     tsm_load_touch();
-    tsm_dsm_lock_acquire(&((MPIDI_vci_t *) m->vci)->csync);
+    if (!MPIDI_STATS_ARE_ON || !tsm_dsm_lock_try(lock))
+        MPIDI_STATS_WAIT(m->vci, low ? MPIDI_STATS_PROGRESS : MPIDI_STATS_MAIN,
+                         tsm_dsm_lock_acquire(lock));
     MPIDI_vci_lock_own_(m, 1);
 }
 
@@ -78,8 +83,12 @@ int MPIDI_vci_csync_leave(MPIDU_Thread_mutex_t * m)
 
 int MPIDI_vci_csync_announce(MPIDU_Thread_mutex_t * m, tsm_dsm_synch_op_t op, void *arg)
 {
+    int is_ours;
+
     tsm_load_touch();
-    if (!tsm_dsm_lock_announce(&((MPIDI_vci_t *) m->vci)->csync, op, arg))
+    MPIDI_STATS_WAIT(m->vci, MPIDI_STATS_MAIN,
+                     is_ours = tsm_dsm_lock_announce(&((MPIDI_vci_t *) m->vci)->csync, op, arg));
+    if (!is_ours)
         return 0;
     MPIDI_vci_lock_own_(m, 1);
     return 1;

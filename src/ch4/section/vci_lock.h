@@ -17,6 +17,7 @@
  * Only for programs with several threads (MPIR_ThreadInfo.isThreaded); the callers check. */
 
 #include "../model.h"
+#include "../stats/hooks.h"
 #include "../thread.h"
 #include "../vci.h"
 
@@ -38,6 +39,7 @@ MPL_STATIC_INLINE_PREFIX void MPIDI_vci_lock_own_(MPIDU_Thread_mutex_t * m, int 
     __atomic_store_n(&m->owner, MPIDI_VCI_LOCK_SELF(), __ATOMIC_RELAXED);
     m->count = 1;
     MPIDI_thread_local.held += is_vci ? MPIDI_THREAD_VCI : MPIDI_THREAD_SECTION;
+    MPIDI_STATS(if (is_vci) MPIDI_stats_acquired(m->vci));
 }
 
 /* 1 if m is the lock of a VCI and the model is csync. */
@@ -46,8 +48,9 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_vci_lock_is_csync(const MPIDU_Thread_mutex_t 
     return MPIDI_MODEL_ISSUE == MPIDI_ISSUE_CSYNC && m->vci != NULL;
 }
 
-/* With csync: enter, try and leave of a VCI. In vci_lock.c, out of line. */
-void MPIDI_vci_csync_enter(MPIDU_Thread_mutex_t * m);
+/* With csync: enter, try and leave of a VCI. In vci_lock.c, out of line. low: the progress loop
+ * enters; it has no lower priority here. */
+void MPIDI_vci_csync_enter(MPIDU_Thread_mutex_t * m, int low);
 int MPIDI_vci_csync_try(MPIDU_Thread_mutex_t * m);
 int MPIDI_vci_csync_leave(MPIDU_Thread_mutex_t * m);
 
@@ -80,6 +83,7 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_vci_lock_try(MPIDU_Thread_mutex_t * m)
 
 MPL_STATIC_INLINE_PREFIX void MPIDI_vci_lock_disown_(MPIDU_Thread_mutex_t * m, int is_vci)
 {
+    MPIDI_STATS(if (is_vci) MPIDI_stats_release(m->vci));
     m->count = 0;
     MPIDI_thread_local.held -= is_vci ? MPIDI_THREAD_VCI : MPIDI_THREAD_SECTION;
     __atomic_store_n(&m->owner, 0, __ATOMIC_RELAXED);

@@ -171,7 +171,7 @@ static inline tsm_hybcomb_node_t *tsm_hybcomb_open_(tsm_hybcomb_t *comb,
 
 /* The combiner: execute operations of other threads, at most max_ops, and take no more. Once, between
  * begin and end. Waits for threads that have a place but have not sent their operation yet. */
-static inline void tsm_hybcomb_combine(tsm_hybcomb_t *comb, tsm_hybcomb_member_t *member)
+static inline uint32_t tsm_hybcomb_combine(tsm_hybcomb_t *comb, tsm_hybcomb_member_t *member)
 {
     uint32_t served = 0, total;
 
@@ -184,6 +184,7 @@ static inline void tsm_hybcomb_combine(tsm_hybcomb_t *comb, tsm_hybcomb_member_t
         total = comb->max_ops;
     for (; served < total; served++)
         tsm_hybcomb_serve_(member);
+    return served;
 }
 
 /* Have fn(arg) executed by a combiner, alone among all operations of this instance, and return NULL

@@ -1,0 +1,129 @@
+/*
+ * Copyright (C) by the MPICH-TSM developers
+ *     See COPYRIGHT in top-level directory
+ */
+
+#ifndef MPIDI_STATS_COUNTERS_H_INCLUDED
+#define MPIDI_STATS_COUNTERS_H_INCLUDED
+
+/* What a library configured with --enable-thread-stats counts, and the macro in which every hook
+ * stands: without the option it is empty, and the structs below do not exist. Each counter has one
+ * writer at a time, the holder of the VCI or the thread whose record it is in, so counting needs no
+ * atomic addition and shares no cache line that was not shared before. Any thread may read (pvars.c).
+ * hooks.h has what the hooks call.
+ *
+ * Definitions are those of TOPC section 5; the number is given with each. */
+
+#ifdef ENABLE_THREAD_STATS
+#define MPIDI_STATS(...) do { __VA_ARGS__; } while (0)
+#define MPIDI_STATS_ARE_ON 1
+
+#include "tsm/tsm_atomic.h"
+
+/* How an operation was issued, and what it is. */
+enum { MPIDI_STATS_DIRECT, MPIDI_STATS_POSTED, MPIDI_STATS_DELEGATED, MPIDI_STATS_WAYS };
+enum { MPIDI_STATS_SEND, MPIDI_STATS_RECV, MPIDI_STATS_RMA, MPIDI_STATS_KINDS };
+
+/* The execution paths of TOPC section 6.2: a call's own work, and the progress loop. */
+enum { MPIDI_STATS_MAIN, MPIDI_STATS_PROGRESS, MPIDI_STATS_PATHS };
+
+/* Where the bias of a lock is measured: between threads, cores and NUMA nodes. */
+enum { MPIDI_STATS_THREAD, MPIDI_STATS_CORE, MPIDI_STATS_NUMA, MPIDI_STATS_LEVELS };
+
+/* Buckets of the histograms; bucket i counts values from 2^i, and the last one all above. */
+#define MPIDI_STATS_TIMES 24    /* nanoseconds; 0 is in bucket 0 */
+#define MPIDI_STATS_BATCHES 16  /* operations */
+
+/* Levels of the back-off of nonblocking calls (progress/poll.c). */
+#define MPIDI_STATS_BACKOFFS 8
+
+/* A fair score of 1. */
+#define MPIDI_STATS_FAIR_ONE (1u << 20)
+
+typedef TSM_ATOMIC(uint64_t) MPIDI_count_t;
+
+/* Of a thread, which is the one writer. Passes on with its record. */
+typedef struct MPIDI_thread_stats {
+    MPIDI_count_t issued[MPIDI_STATS_WAYS][MPIDI_STATS_KINDS];
+    MPIDI_count_t completed;    /* requests */
+    MPIDI_count_t freed;        /* requests that had been completed */
+    MPIDI_count_t waits[MPIDI_STATS_PATHS];     /* times that it blocked on the lock of a VCI */
+    MPIDI_count_t misses;       /* polls that found the lock taken and left */
+    MPIDI_count_t post_time[MPIDI_STATS_TIMES];
+    MPIDI_count_t backoff[MPIDI_STATS_BACKOFFS];
+    MPIDI_count_t yields;
+    MPIDI_count_t sleeps;
+    MPIDI_count_t wakes;        /* of other threads, by this one */
+    MPIDI_count_t usc_served;   /* times that it became the poller of a VCI */
+    MPIDI_count_t usc_left;
+    MPIDI_count_t server_turns;
+    MPIDI_count_t server_idle;  /* turns that found nothing */
+    MPIDI_count_t server_naps;
+    MPIDI_count_t server_rung;  /* naps that a thread ended */
+    TSM_ATOMIC(int) cpu;        /* the processor when it last met contention, and 1; 0: not yet */
+} MPIDI_thread_stats_t;
+
+/* The length of a queue of the receiver. */
+typedef struct MPIDI_queue_stats {
+    MPIDI_count_t length;
+    MPIDI_count_t longest;
+} MPIDI_queue_stats_t;
+
+struct MPIDI_thread;
+
+typedef struct MPIDI_vci_stats {
+    /* written by threads that wait for the lock */
+    MPIDI_count_t waiting[MPIDI_STATS_PATHS] TSM_ALIGNED;
+    MPIDI_count_t waiting_most;
+    /* of waiting threads, for each core and NUMA node (places.h); NULL before MPI_Init and after
+     * MPI_Finalize */
+    TSM_ATOMIC(int) *waiting_core;
+    TSM_ATOMIC(int) *waiting_node;
+    /* written by the holder */
+    MPIDI_count_t acquired TSM_ALIGNED;
+    struct MPIDI_thread *last;  /* the last holder */
+    uint64_t tenure;            /* operations that this holder has issued for others */
+    MPIDI_count_t polls;
+    MPIDI_count_t polls_vain;   /* Definition 5.5 */
+    MPIDI_count_t polls_wasted; /* Definition 5.6 */
+    MPIDI_count_t progress;     /* acquisitions by the progress loop */
+    MPIDI_count_t contended;    /* acquisitions while other threads waited */
+    MPIDI_count_t waiting_sum;  /* threads in competition, over these acquisitions */
+    MPIDI_count_t monopolized[MPIDI_STATS_LEVELS];      /* Definition 5.2: M(S) */
+    MPIDI_count_t fair[MPIDI_STATS_LEVELS];     /* Definition 5.3: F(S), in MPIDI_STATS_FAIR_ONE */
+    MPIDI_count_t combined;     /* operations issued for other threads, or from the queue */
+    MPIDI_count_t tenures;      /* acquisitions in which there was one or more */
+    MPIDI_count_t tenure_most;
+    MPIDI_count_t batches[MPIDI_STATS_BATCHES];
+    MPIDI_count_t taken;        /* operations taken from the queue */
+    MPIDI_count_t queue_most;   /* most taken in a row */
+    MPIDI_queue_stats_t posted; /* receives */
+    MPIDI_queue_stats_t unexpected;     /* messages */
+} MPIDI_vci_stats_t;
+
+/* By the one writer. */
+static inline void MPIDI_count(MPIDI_count_t * counter, uint64_t n)
+{
+    tsm_store(counter, tsm_load(counter, TSM_RELAXED) + n, TSM_RELAXED);
+}
+
+static inline void MPIDI_count_most(MPIDI_count_t * most, uint64_t n)
+{
+    if (n > tsm_load(most, TSM_RELAXED))
+        tsm_store(most, n, TSM_RELAXED);
+}
+
+/* The bucket of a value. */
+static inline int MPIDI_count_bucket(uint64_t value, int buckets)
+{
+    int i = value ? 63 - __builtin_clzll(value) : 0;
+
+    return i < buckets ? i : buckets - 1;
+}
+
+#else
+#define MPIDI_STATS(...) do { } while (0)
+#define MPIDI_STATS_ARE_ON 0
+#endif
+
+#endif /* MPIDI_STATS_COUNTERS_H_INCLUDED */

@@ -1,0 +1,173 @@
+/*
+ * Copyright (C) by the MPICH-TSM developers
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "mpidimpl.h"
+
+#ifdef ENABLE_THREAD_STATS
+
+#include "threads/stats/hooks.h"
+#include "threads/stats/places.h"
+#include "tsm/tsm_load.h"
+
+MPIDI_stats_dangling_t MPIDI_stats_dangling;
+
+/* Several threads may write. */
+static void raise_most(MPIDI_count_t * most, uint64_t n)
+{
+    uint64_t found = tsm_load(most, TSM_RELAXED);
+
+    while (n > found && !tsm_cas(most, &found, n, TSM_RELAXED, TSM_RELAXED));
+}
+
+/* The processor on which the calling thread runs. Other threads find it in its record. */
+static int note_cpu(MPIDI_thread_t * self)
+{
+    int cpu = sched_getcpu();
+
+    tsm_store(&self->stats.cpu, cpu + 1, TSM_RELAXED);
+    return cpu;
+}
+
+static void change_waiting(MPIDI_vci_stats_t * s, int cpu, int by)
+{
+    if (s->waiting_core) {
+        tsm_fetch_add(&s->waiting_core[MPIDI_places_core(cpu)], by, TSM_RELAXED);
+        tsm_fetch_add(&s->waiting_node[MPIDI_places_node(cpu)], by, TSM_RELAXED);
+    }
+}
+
+int MPIDI_stats_wait_begin(MPIDI_vci_t * vci, int path)
+{
+    MPIDI_vci_stats_t *s = &vci->stats;
+    MPIDI_thread_t *self = MPIDI_thread_self();
+    int cpu = note_cpu(self);
+
+    MPIDI_count(&self->stats.waits[path], 1);
+    change_waiting(s, cpu, 1);
+    tsm_fetch_add(&s->waiting[path], 1, TSM_RELAXED);
+    raise_most(&s->waiting_most, MPIDI_stats_waiting(s));
+    return cpu;
+}
+
+void MPIDI_stats_wait_end(MPIDI_vci_t * vci, int path, int cpu)
+{
+    tsm_fetch_add(&vci->stats.waiting[path], (uint64_t) -1, TSM_RELAXED);
+    change_waiting(&vci->stats, cpu, -1);
+}
+
+static void add_scores(MPIDI_vci_stats_t * s, int level, int is_same, uint64_t of_them, uint64_t n)
+{
+    MPIDI_count(&s->monopolized[level], (uint64_t) is_same);
+    MPIDI_count(&s->fair[level], of_them * MPIDI_STATS_FAIR_ONE / n);
+}
+
+/* TOPC section 5.1. Threads that wait count themselves, the winner here no longer, so N is one more.
+ * Definition 5.2: M(S) counts the acquisitions by the thread of the one before, while more than one
+ * thread was waiting. Definition 5.3: F(S) is the sum of P(Ai|N) = 1/N. Both sum over acquisitions with
+ * N > 1 only: the others are free of arbitration, and would hide it behind a score of 1 each. For cores
+ * and NUMA nodes, "scores [that] reflect clustered threads": M(S) counts acquisitions from the same
+ * core or node, and P(Ai|N) is the share of the N threads that are there.
+ * Definition 5.4, the bias factor M(S) / F(S), is left to the reader of the counters. */
+void MPIDI_stats_contended(MPIDI_vci_stats_t * s, MPIDI_thread_t * self)
+{
+    uint64_t n = MPIDI_stats_waiting(s) + 1;
+    int cpu = note_cpu(self);
+    int last;
+
+    MPIDI_count(&s->contended, 1);
+    MPIDI_count(&s->waiting_sum, n);
+    if (!s->last || n < 2)      /* the last one that waited has gone, its operation done */
+        return;
+    add_scores(s, MPIDI_STATS_THREAD, self == s->last, 1, n);
+    last = tsm_load(&s->last->stats.cpu, TSM_RELAXED) - 1;
+    if (last >= 0 && s->waiting_core) {
+        int core = MPIDI_places_core(last), node = MPIDI_places_node(last);
+        int same_core = core == MPIDI_places_core(cpu), same_node = node == MPIDI_places_node(cpu);
+        int there = tsm_load(&s->waiting_core[core], TSM_RELAXED) + same_core;
+        add_scores(s, MPIDI_STATS_CORE, same_core, (uint64_t) there, n);
+        there = tsm_load(&s->waiting_node[node], TSM_RELAXED) + same_node;
+        add_scores(s, MPIDI_STATS_NUMA, same_node, (uint64_t) there, n);
+    }
+}
+
+void MPIDI_stats_end_tenure(MPIDI_vci_stats_t * s)
+{
+    MPIDI_count(&s->tenures, 1);
+    MPIDI_count_most(&s->tenure_most, s->tenure);
+    MPIDI_count(&s->batches[MPIDI_count_bucket(s->tenure, MPIDI_STATS_BATCHES)], 1);
+    s->tenure = 0;
+}
+
+void MPIDI_stats_post_took(uint64_t begin_ns)
+{
+    int bucket = MPIDI_count_bucket(tsm_now_ns() - begin_ns, MPIDI_STATS_TIMES);
+
+    MPIDI_STATS_COUNT(post_time[bucket], 1);
+}
+
+uint64_t MPIDI_stats_sum(size_t offset)
+{
+    uint64_t sum = 0;
+
+    for (MPIDI_thread_t * t = MPIDI_thread_first(); t; t = t->next)
+        sum += tsm_load((MPIDI_count_t *) ((char *) &t->stats + offset), TSM_ACQUIRE);
+    return sum;
+}
+
+/* Frees first: each of them comes after its completion. */
+uint64_t MPIDI_stats_sample_dangling(void)
+{
+    uint64_t freed = MPIDI_stats_sum(offsetof(MPIDI_thread_stats_t, freed));
+    uint64_t now = MPIDI_stats_sum(offsetof(MPIDI_thread_stats_t, completed)) - freed;
+
+    tsm_fetch_add(&MPIDI_stats_dangling.samples, 1, TSM_RELAXED);
+    tsm_fetch_add(&MPIDI_stats_dangling.sum, now, TSM_RELAXED);
+    raise_most(&MPIDI_stats_dangling.most, now);
+    return now;
+}
+
+/* All VCIs' counts of waiting threads are in two blocks of memory, which VCI 0 has the start of. Each
+ * VCI begins on a cache line of its own. */
+static int row(int n)
+{
+    const int line = TSM_CACHELINE / sizeof(int);
+
+    return (n + line - 1) / line * line;
+}
+
+void MPIDI_stats_open(void)
+{
+    int vcis = MPIDI_global.n_vcis;
+    int cores, nodes;
+    TSM_ATOMIC(int) *core, *node;
+
+    if (!MPIDI_places_read())
+        return;
+    cores = row(MPIDI_places_cores());
+    nodes = row(MPIDI_places_nodes());
+    core = calloc((size_t) vcis * cores, sizeof(*core));
+    node = calloc((size_t) vcis * nodes, sizeof(*node));
+    for (int i = 0; i < vcis && core && node; i++) {
+        MPIDI_VCI(i).threads.stats.waiting_core = core + i * cores;
+        MPIDI_VCI(i).threads.stats.waiting_node = node + i * nodes;
+    }
+    if (!core || !node) {
+        free(core);
+        free(node);
+    }
+}
+
+void MPIDI_stats_close(void)
+{
+    free(MPIDI_VCI(0).threads.stats.waiting_core);
+    free(MPIDI_VCI(0).threads.stats.waiting_node);
+    for (int i = 0; i < MPIDI_global.n_vcis; i++) {
+        MPIDI_VCI(i).threads.stats.waiting_core = NULL;
+        MPIDI_VCI(i).threads.stats.waiting_node = NULL;
+    }
+    MPIDI_places_forget();
+}
+
+#endif

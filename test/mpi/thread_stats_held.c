@@ -1,0 +1,208 @@
+/* Copyright (C) by the MPICH-TSM developers
+ * See COPYRIGHT in top-level directory */
+
+/* Contention whose counts are known. A signal stops one thread of process 0 inside MPI_Irecv, or
+ * inside MPI_Test, again and again until it holds the VCI there. Two more threads then call MPI_Irecv,
+ * and wait for the lock, or post, as the model has it. The performance variables must say so, and after
+ * the first thread has gone on and left MPI, what followed: with per-vci, for example, one acquisition
+ * between two threads, fair score 1/2, and if the first thread was in a poll that found nothing, a
+ * wasted poll. Each thread makes one more call at most, so every number is known. -n rounds. */
+#include "mt.h"
+#include "pvars.h"
+
+#define CALLS 500               /* of the stopped thread, at most */
+#define TRIES 2000              /* of a round */
+#define PATIENCE_US 20000       /* for which the two threads get time to wait */
+#define TAG 77
+
+enum { VICTIM, FIRST, SECOND, THREADS };
+
+static const char *model;
+static int polls;               /* the victim polls */
+static atomic_int calls, stop, stopped, go_on, begin, ended;
+static MPI_Request request[CALLS + THREADS];
+static pthread_t victim;
+
+static int model_is(const char *name)
+{
+    return !strcmp(model, name);
+}
+
+static void on_signal(int sig)
+{
+    int saved = errno;
+
+    (void) sig;
+    atomic_store(&stopped, 1);
+    while (!atomic_load(&go_on))
+        usleep(100);
+    errno = saved;
+}
+
+static void receive(MPI_Request * r)
+{
+    MT_OK(MPI_Irecv(NULL, 0, MPI_INT, 1, TAG, MPI_COMM_WORLD, r));
+}
+
+static void *be_stopped(void *arg)
+{
+    int flag, n = 0;
+
+    (void) arg;
+    if (polls)
+        receive(&request[n++]);
+    while (!atomic_load(&stop)) {
+        if (polls)
+            MT_OK(MPI_Test(&request[0], &flag, MPI_STATUS_IGNORE));
+        else if (n < CALLS)
+            receive(&request[n++]);
+        atomic_store(&calls, n + 1);
+    }
+    atomic_store(&calls, n);
+    return NULL;
+}
+
+static void *call_once(void *arg)
+{
+    while (!atomic_load(&begin))
+        sched_yield();
+    receive(&request[CALLS + *(int *) arg]);
+    atomic_fetch_add(&ended, 1);
+    return NULL;
+}
+
+/* Both wait, or have posted, while the victim holds the VCI. */
+static int is_held(pv_set_t * set)
+{
+    for (int us = 0; us < PATIENCE_US && atomic_load(&ended) < 2; us += 100) {
+        if (pv(set, "lock_waiting") == 2)
+            return 1;
+        usleep(100);
+    }
+    return pv(set, "issued_posted") == 2;
+}
+
+/* The two operations of a set that began before they were issued. */
+static void check_issued(pv_set_t * set)
+{
+    const double delegated = pv(set, "issued_delegated");
+
+    if (model_is("lockq")) {
+        PV_IS(set, "issued_posted", 2);
+        PV_IS(set, "queue_taken", 2);
+        PV_IS(set, "combined", 2);
+        PV_IS(set, "combined_tenures", 1);
+        MT_CHECK(pv_element(set, "combined_histogram", 1) == 1, "no tenure of two operations");
+        PV_IS(set, "post_time", 2);
+        PV_IS(set, "lock_waits_main", 0);
+        PV_IS(set, "queue_depth", 0);
+        return;
+    }
+    PV_IS(set, "issued_posted", 0);
+    PV_IS(set, "combined", delegated);
+    MT_CHECK(delegated <= (model_is("csync") ? 2 : model_is("hybcomb") ? 1 : 0),
+             "%g operations delegated", delegated);
+}
+
+/* What came after the victim's release; it was in one call, of which the poll may be counted yet or
+ * not. Returns 0 if even its acquisition was not counted yet when the set began. */
+static int check_after(pv_set_t * set, int *wasted)
+{
+    PV_IS(set, "lock_waiting", 0);
+    if (!model_is("lockq") &&
+        (pv(set, "lock_acquired_main") > 2 || pv(set, "lock_acquired_progress") > 0))
+        return 0;
+    PV_IS(set, "polls_wasted", pv(set, "polls_unsuccessful"));
+    MT_CHECK(pv(set, "polls") <= polls, "%g polls", pv(set, "polls"));
+    *wasted += (int) pv(set, "polls_wasted");
+    if (!model_is("per-vci") && !model_is("hmcs-usc"))
+        return 1;
+    PV_IS(set, "lock_acquired_main", 2);
+    PV_IS(set, "lock_acquired_progress", 0);
+    PV_IS(set, "lock_contended", 1);
+    PV_IS(set, "lock_competitors", 2);
+    PV_IS(set, "monopolization_thread", 0);
+    PV_IS(set, "fair_score_thread", 0.5);
+    MT_CHECK(pv(set, "fair_score_core") <= 1, "fair score of cores");
+    MT_CHECK(pv(set, "lock_waiting_max") >= 2, "the most is %g", pv(set, "lock_waiting_max"));
+    return 1;
+}
+
+static void cancel_all(void)
+{
+    for (int i = 0; i < CALLS + THREADS; i++) {
+        if (request[i] != MPI_REQUEST_NULL) {
+            MT_OK(MPI_Cancel(&request[i]));
+            MT_OK(MPI_Wait(&request[i], MPI_STATUS_IGNORE));
+        }
+    }
+}
+
+/* Returns whether the victim held the VCI, and all is known of what followed. */
+static int try_once(int *wasted)
+{
+    int id[2] = { 0, 1 }, held;
+    pthread_t other[2];
+    pv_set_t *before, *after = NULL;
+
+    for (int i = 0; i < CALLS + THREADS; i++)
+        request[i] = MPI_REQUEST_NULL;
+    calls = stop = stopped = go_on = begin = ended = 0;
+    MT_CHECK(!pthread_create(&victim, NULL, be_stopped, NULL), "cannot create a thread");
+    for (int i = 0; i < 2; i++)
+        MT_CHECK(!pthread_create(&other[i], NULL, call_once, &id[i]), "cannot create a thread");
+    while (atomic_load(&calls) < (polls ? 1 : 10))
+        sched_yield();
+    pthread_kill(victim, SIGUSR1);
+    while (!atomic_load(&stopped))
+        sched_yield();
+    atomic_store(&stop, 1);
+    before = pv_start();
+    atomic_store(&begin, 1);
+    held = is_held(before);
+    if (held)
+        after = pv_start();
+    atomic_store(&go_on, 1);
+    pthread_join(victim, NULL);
+    for (int i = 0; i < 2; i++)
+        pthread_join(other[i], NULL);
+    if (held) {
+        check_issued(before);
+        held = check_after(after, wasted);
+        pv_free(after);
+    }
+    pv_free(before);
+    cancel_all();
+    return held;
+}
+
+/* Polls until one was wasted: the signal may stop the thread behind the count. */
+static void try_round(void)
+{
+    int held = 0, wasted = 0, n = 0;
+
+    for (; n < TRIES && !(held && (!polls || wasted)); n++)
+        held += try_once(&wasted);
+    MT_CHECK(n < TRIES, "of %d times, the thread was stopped %d times with the VCI held, and in %d "
+             "polls", n, held, wasted);
+}
+
+int main(int argc, char **argv)
+{
+    struct sigaction action = {.sa_handler = on_signal,.sa_flags = SA_RESTART };
+
+    mt_init(argc, argv, 1, 5);
+    model = getenv("MT_MODEL");
+    MT_CHECK(model, "MT_MODEL names the model");
+    if (mt.rank == 0) {
+        pv_find();
+        sigaction(SIGUSR1, &action, NULL);
+        for (long i = 0; i < mt.iters; i++) {
+            polls = i % 2 && !model_is("lockq");
+            try_round();
+        }
+        MT_OK(MPI_T_finalize());
+    }
+    MT_OK(MPI_Barrier(MPI_COMM_WORLD));
+    return mt_finish();
+}
