@@ -10,23 +10,24 @@ static MPI_Comm comm[MT_MAX_THREADS];
 static MPI_Win win[MT_MAX_THREADS];
 static long *mem[MT_MAX_THREADS];
 
-/* Only an exclusive lock makes this right. */
-static void add_one(int target, MPI_Win w)
+/* Only an exclusive lock makes this right. *value is in use until the caller unlocks the target. */
+static void add_one(int target, MPI_Win w, long *value)
 {
-    long value = -1;
-    MT_OK(MPI_Get(&value, 1, MPI_LONG, target, 0, 1, MPI_LONG, w));
+    *value = -1;
+    MT_OK(MPI_Get(value, 1, MPI_LONG, target, 0, 1, MPI_LONG, w));
     MT_OK(MPI_Win_flush(target, w));
-    value++;
-    MT_OK(MPI_Put(&value, 1, MPI_LONG, target, 0, 1, MPI_LONG, w));
+    ++*value;
+    MT_OK(MPI_Put(value, 1, MPI_LONG, target, 0, 1, MPI_LONG, w));
 }
 
 static void one_at_a_time(MPI_Win w, uint64_t * rng)
 {
     int target = (int) (mt_rand(rng) % (unsigned) mt.size);
+    long value;
     for (int i = 0; i < mt.size; i++) {
         target = (target + 1) % mt.size;
         MT_OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, target, 0, w));
-        add_one(target, w);
+        add_one(target, w, &value);
         MT_OK(MPI_Win_unlock(target, w));
     }
 }
@@ -34,12 +35,14 @@ static void one_at_a_time(MPI_Win w, uint64_t * rng)
 /* In ascending order, so that nobody waits in a circle. */
 static void all_at_once(MPI_Win w)
 {
+    long *value = mt_alloc((size_t) mt.size * sizeof(long));
     for (int i = 0; i < mt.size; i++)
         MT_OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, i, 0, w));
     for (int i = mt.size - 1; i >= 0; i--)
-        add_one(i, w);
+        add_one(i, w, &value[i]);
     for (int i = 0; i < mt.size; i++)
         MT_OK(MPI_Win_unlock(i, w));
+    free(value);
 }
 
 /* By plain load and store, under the lock of the own memory. */
