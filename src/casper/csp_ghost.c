@@ -4,6 +4,7 @@
  */
 
 #include "mpidimpl.h"
+#include <sched.h>
 #include "csp_expose.h"
 #include "csp_ghost.h"
 #include "csp_grant.h"
@@ -237,6 +238,17 @@ static void sleep_a_little(unsigned sleeps)
     tsm_bell_disarm(bell);
 }
 
+/* A batch process that wakes does not take the processor from the user whose post has woken it. Without
+ * permission the ghost stays as it is. */
+static void yield_to_users(void)
+{
+#ifdef SCHED_BATCH
+    const struct sched_param none = {.sched_priority = 0 };
+
+    sched_setscheduler(0, SCHED_BATCH, &none);
+#endif
+}
+
 static int all_gone(void)
 {
     for (int i = 0; i < n_clients; i++) {
@@ -290,6 +302,7 @@ static void find_clients(void)
 void csp_ghost_run(void)
 {
     find_clients();
+    yield_to_users();
     csp_wire_open();
     serve();
     csp_wire_close();
