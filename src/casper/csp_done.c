@@ -95,8 +95,7 @@ static int take_all(void)
     return n;
 }
 
-/* A vain look by a call that may wait for the ghost. */
-static void look_again(void)
+void csp_look_again(void)
 {
     static __thread unsigned looks;
 
@@ -126,7 +125,7 @@ int csp_take_answers(int *made_progress)
     if (n > 0)
         *made_progress = 1;
     else
-        look_again();
+        csp_look_again();
     return MPI_SUCCESS;
 }
 

@@ -7,10 +7,11 @@
 #include "csp_ghost.h"
 #include "csp_grant.h"
 #include "csp_inner.h"
+#include "csp_post.h"
 
 #define RELEASE 0               /* in place of a type */
 
-/* To the ghost: a request, or a release; and back: the lock is granted. */
+/* To the ghost: a request, or a release; and back: it is granted, or done. */
 typedef struct message {
     uint64_t lock;
     uint64_t target;            /* csp_target_t of the process that asks */
@@ -64,16 +65,27 @@ void csp_grant_drop(csp_lock_t * lock)
 }
 
 /* Tell the process that asks. The VCI is held. */
-static int grant(csp_lock_t * lock, const asking_t * a, int vci)
+static int answer(const message_t * msg, int vci, int origin_vci)
 {
     int mpi_errno;
 
+    CH4_CALL(am_send_hdr_reply(csp_inner->comm_ptr, msg->origin, to_user, msg, sizeof(*msg), vci,
+                               origin_vci),
+             MPIDI_rank_is_local(msg->origin, csp_inner->comm_ptr), mpi_errno);
+    return mpi_errno;
+}
+
+static int grant(csp_lock_t * lock, const asking_t * a, int vci)
+{
     lock->holders++;
     lock->type = a->msg.type;
-    CH4_CALL(am_send_hdr_reply(csp_inner->comm_ptr, a->msg.origin, to_user, &a->msg,
-                               sizeof(a->msg), vci, a->origin_vci),
-             MPIDI_rank_is_local(a->msg.origin, csp_inner->comm_ptr), mpi_errno);
-    return mpi_errno;
+    return answer(&a->msg, vci, a->origin_vci);
+}
+
+static int release(csp_lock_t * lock, const message_t * msg, int vci, int origin_vci)
+{
+    lock->holders--;
+    return answer(msg, vci, origin_vci);
 }
 
 static int fits(const csp_lock_t * lock, const asking_t * a)
@@ -114,13 +126,15 @@ static int ghost_cb(void *am_hdr, void *data, MPI_Aint bytes, uint32_t attr, MPI
 {
     const message_t *msg = am_hdr;
     csp_lock_t *lock = (csp_lock_t *) (uintptr_t) msg->lock;
-    int mpi_errno;
+    int vci = MPIDIG_AM_ATTR_DST_VCI(attr), origin_vci = MPIDIG_AM_ATTR_SRC_VCI(attr);
+    int mpi_errno = MPI_SUCCESS;
 
     if (msg->type == RELEASE)
-        lock->holders--;
+        mpi_errno = release(lock, msg, vci, origin_vci);
     else
-        line_up(lock, msg, MPIDIG_AM_ATTR_SRC_VCI(attr));
-    mpi_errno = grant_waiting(lock, MPIDIG_AM_ATTR_DST_VCI(attr));
+        line_up(lock, msg, origin_vci);
+    if (mpi_errno == MPI_SUCCESS)
+        mpi_errno = grant_waiting(lock, vci);
     free_if_unused(lock);
     MPIDIG_rma_set_am_flag();
     if (attr & MPIDIG_AM_ATTR__IS_ASYNC)
@@ -135,7 +149,7 @@ static int user_cb(void *am_hdr, void *data, MPI_Aint bytes, uint32_t attr, MPIR
     const message_t *msg = am_hdr;
     csp_target_t *target = (csp_target_t *) (uintptr_t) msg->target;
 
-    tsm_store(&target->is_granted, 1, TSM_RELEASE);
+    tsm_store(&target->is_answered, 1, TSM_RELEASE);
     if (attr & MPIDIG_AM_ATTR__IS_ASYNC)
         *req = NULL;
     return MPI_SUCCESS;
@@ -156,6 +170,8 @@ static int send_to_ghost(csp_target_t * target, int type)
     };
     int vci = MPIDI_WIN(csp_inner, am_vci), mpi_errno;
 
+    target->lock_type = type;
+    tsm_store(&target->is_answered, 0, TSM_RELAXED);
     MPID_THREAD_CS_ENTER(VCI, MPIDI_VCI(vci).lock);
     CH4_CALL(am_send_hdr(target->ghost, csp_inner->comm_ptr, to_ghost, &msg, sizeof(msg), vci, vci),
              MPIDI_rank_is_local(target->ghost, csp_inner->comm_ptr), mpi_errno);
@@ -166,28 +182,22 @@ static int send_to_ghost(csp_target_t * target, int type)
 
 int csp_grant_ask(csp_target_t * target, int type)
 {
-    tsm_store(&target->is_granted, 0, TSM_RELAXED);
-    target->lock_type = type;
     return send_to_ghost(target, type);
 }
 
 int csp_grant_await(csp_target_t * target)
 {
-    int vci = MPIDI_WIN(csp_inner, am_vci), mpi_errno = MPI_SUCCESS;
+    int mpi_errno = MPI_SUCCESS;
 
-    MPID_THREAD_CS_ENTER(VCI, MPIDI_VCI(vci).lock);
-    MPIDIU_PROGRESS_WHILE(!tsm_load(&target->is_granted, TSM_ACQUIRE), vci);
-
-  fn_exit:
-    MPID_THREAD_CS_EXIT(VCI, MPIDI_VCI(vci).lock);
+    while (mpi_errno == MPI_SUCCESS && !tsm_load(&target->is_answered, TSM_ACQUIRE)) {
+        mpi_errno = MPID_Progress_test(NULL);
+        csp_look_again();
+    }
     return mpi_errno;
-  fn_fail:
-    goto fn_exit;
 }
 
 int csp_grant_release(csp_target_t * target)
 {
-    target->lock_type = 0;
     return send_to_ghost(target, RELEASE);
 }
 

@@ -8,7 +8,8 @@
 
 /* The locks of offloaded windows. The ghost of a user keeps the user's lock, grants it in the order in
  * which it is asked for, and so needs nothing from the user. Asking, granting and releasing are active
- * messages of their own; a release has no answer.
+ * messages of their own. A release has an answer, too: without one it might stay in the process that
+ * releases, where a network has no room for it, while that computes.
  *
  * A lock that its window has given up lives until the last release has arrived. */
 
@@ -20,8 +21,8 @@ typedef struct csp_lock csp_lock_t;
 int csp_grant_open(void);
 
 /* By a user, without a VCI held. Ask for the lock of *target, of type MPI_LOCK_SHARED or
- * MPI_LOCK_EXCLUSIVE; wait until it is granted; release it. Nothing of the caller may be under way at
- * the target when it releases the lock. Each returns an MPI error code. */
+ * MPI_LOCK_EXCLUSIVE, or release it, and then wait until it is granted, or released. Nothing of the
+ * caller may be under way at the target when it releases the lock. Each returns an MPI error code. */
 int csp_grant_ask(csp_target_t * target, int type);
 int csp_grant_await(csp_target_t * target);
 int csp_grant_release(csp_target_t * target);

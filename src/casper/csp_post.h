@@ -51,6 +51,10 @@ void csp_count_send(int n);
  * Returns an MPI error code. */
 int csp_take_answers(int *made_progress);
 
+/* After a vain look by a call that may wait for a ghost: now and then give way if processors are short,
+ * and look whether our ghost lives, which ends the job if not. With no VCI held. */
+void csp_look_again(void);
+
 /* Post what the ghost answers at once, and wait for the answer: (*op)->answer. The caller frees *op.
  * Returns an MPI error code. Any thread. */
 int csp_ask(csp_post_t * post, csp_op_t ** op);

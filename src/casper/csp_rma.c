@@ -21,6 +21,10 @@ static void extent_of(MPI_Datatype datatype, MPI_Aint count, MPI_Aint * low, MPI
         return;
     }
     MPIR_Datatype_get_ptr(datatype, type);
+    if (type->size == 0) {
+        *low = *high = 0;
+        return;
+    }
     more = (count - 1) * type->extent;
     *low = type->true_lb + MPL_MIN(more, 0);
     *high = type->true_ub + MPL_MAX(more, 0);

@@ -24,7 +24,7 @@ typedef struct csp_target {
     int ghost;                  /* rank of its ghost in the inner window */
     int is_far;
     int lock_type;              /* that we hold by its ghost; 0: none */
-    TSM_ATOMIC(int) is_granted; /* the lock that we have asked for */
+    TSM_ATOMIC(int) is_answered;        /* what we have asked the ghost for with the lock */
 } csp_target_t;
 
 typedef struct csp_win {

@@ -58,44 +58,52 @@ int csp_far_lock_all(int assert, MPIR_Win * win)
     goto fn_exit;
 }
 
-/* Nothing if the lock was taken with MPI_MODE_NOCHECK. */
-static int release(csp_target_t * target)
+/* ---- the end of an epoch: all its parts end, also after an error, and the first error counts ---- */
+
+static void note(int *mpi_errno, int error)
 {
-    return target->lock_type ? csp_grant_release(target) : MPI_SUCCESS;
+    if (*mpi_errno == MPI_SUCCESS)
+        *mpi_errno = error;
+}
+
+/* Release the locks of n processes from `first` on: nothing where MPI_MODE_NOCHECK was given. Send all,
+ * then wait for all. */
+static int release(MPIR_Win * win, int first, int n)
+{
+    int mpi_errno = MPI_SUCCESS;
+
+    for (int i = first; i < first + n; i++) {
+        if (target_of(win, i)->lock_type)
+            note(&mpi_errno, csp_grant_release(target_of(win, i)));
+        else
+            tsm_store(&target_of(win, i)->is_answered, 1, TSM_RELAXED);
+    }
+    for (int i = first; i < first + n && mpi_errno == MPI_SUCCESS; i++)
+        mpi_errno = csp_grant_await(target_of(win, i));
+    return mpi_errno;
 }
 
 int csp_far_unlock(int rank, MPIR_Win * win, MPIDI_av_entry_t * av)
 {
     int mpi_errno = MPIDI_NM_mpi_win_unlock(rank, win, av);
 
-    MPIR_ERR_CHECK(mpi_errno);
-    if (target_of(win, rank)->is_far) {
+    if (mpi_errno)
+        return mpi_errno;
+    if (target_of(win, rank)->is_far)
         mpi_errno = MPID_Win_flush(target_of(win, rank)->ghost, csp_inner);
-        MPIR_ERR_CHECK(mpi_errno);
-    }
-    mpi_errno = release(target_of(win, rank));
-
-  fn_exit:
+    note(&mpi_errno, release(win, rank, 1));
     return mpi_errno;
-  fn_fail:
-    goto fn_exit;
 }
 
 int csp_far_unlock_all(MPIR_Win * win)
 {
     int mpi_errno = MPIDI_NM_mpi_win_unlock_all(win);
 
-    MPIR_ERR_CHECK(mpi_errno);
+    if (mpi_errno)
+        return mpi_errno;
     mpi_errno = MPID_Win_flush_all(csp_inner);
-    for (int i = 0; i < win->comm_ptr->local_size; i++) {
-        MPIR_ERR_CHECK(mpi_errno);
-        mpi_errno = release(target_of(win, i));
-    }
-
-  fn_exit:
+    note(&mpi_errno, release(win, 0, win->comm_ptr->local_size));
     return mpi_errno;
-  fn_fail:
-    goto fn_exit;
 }
 
 /* ---- completion ---- */
@@ -138,12 +146,14 @@ int csp_far_fence(int assert, MPIR_Win * win)
 {
     int mpi_errno = MPID_Win_flush_all(csp_inner);
 
-    return mpi_errno ? mpi_errno : MPIDI_NM_mpi_win_fence(assert, win);
+    note(&mpi_errno, MPIDI_NM_mpi_win_fence(assert, win));
+    return mpi_errno;
 }
 
 int csp_far_complete(MPIR_Win * win)
 {
     int mpi_errno = MPID_Win_flush_all(csp_inner);
 
-    return mpi_errno ? mpi_errno : MPIDI_NM_mpi_win_complete(win);
+    note(&mpi_errno, MPIDI_NM_mpi_win_complete(win));
+    return mpi_errno;
 }
