@@ -477,4 +477,58 @@ static inline void exchange_report(const exchange_t * e, const exchange_options_
     fflush(stdout);
 }
 
+/* ---- a whole program ---- */
+
+/* What a program does for each size: add its messages; what it computes in us, 0: as long as the
+ * messages take; what it reports, and in which unit; JSON fields of its own. */
+typedef struct {
+    void (*add) (exchange_t * e, int bytes);
+    double compute_us;
+    double (*value) (const exchange_result_t * r);
+    const char *bench, *unit, *more;
+} exchange_program_t;
+
+/* After the options: measures and reports all sizes, and ends MPI. */
+static inline void exchange_run_sizes(exchange_t * e, const exchange_options_t * o,
+                                      const exchange_program_t * p)
+{
+    exchange_place(e, o->place);
+    for (int i = 0; i < o->n; i++) {
+        p->add(e, o->sizes[i]); /* may refuse the number of processes */
+        if (i == 0)
+            exchange_header(e, o);
+        exchange_result_t r = exchange_measure(e, o->duration, p->compute_us);
+        exchange_report(e, o, p->bench, o->sizes[i], p->more, &r, p->value(&r), p->unit);
+        exchange_clear(e);
+    }
+    exchange_end(e);
+}
+
+/* The option -w: messages before a wait. */
+static int exchange_window = 1;
+
+static inline int exchange_window_option(int c)
+{
+    if (c != 'w')
+        return 0;
+    exchange_window = (int) bench_int("-w", optarg, 1, 1024);
+    return 1;
+}
+
+/* A window of messages to process i ^ 1, and as many from it. */
+static inline void exchange_add_pairs(exchange_t * e, int bytes)
+{
+    if (e->size % 2)
+        bench_usage_error("run with an even number of processes (and ghosts), not %d", e->size);
+    exchange_add(e, 0, e->rank ^ 1, 0, bytes, exchange_window);
+    exchange_add(e, 1, e->rank ^ 1, 0, bytes, exchange_window);
+}
+
+static inline const char *exchange_window_field(void)
+{
+    static char text[32];
+    snprintf(text, sizeof(text), "\"window\": %d, ", exchange_window);
+    return text;
+}
+
 #endif

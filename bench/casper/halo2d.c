@@ -22,12 +22,16 @@ static int own_option(int c)
     return 1;
 }
 
-/* No neighbours in a dimension of one process. */
-static void add_faces(exchange_t * e, MPI_Comm torus, int bytes)
+static int from[4], to[4];      /* neighbours; MPI_PROC_NULL in a dimension of one process */
+
+static void find_neighbours(MPI_Comm torus)
 {
-    int from[4], to[4];
     for (int i = 0; i < 4; i++)
         MPI_Cart_shift(torus, i / 2, i % 2 ? 1 : -1, &from[i], &to[i]);
+}
+
+static void add_faces(exchange_t * e, int bytes)
+{
     for (int is_send = 0; is_send < 2; is_send++) {
         for (int i = 0; i < 4; i++) {
             int peer = is_send ? to[i] : from[i];
@@ -35,6 +39,11 @@ static void add_faces(exchange_t * e, MPI_Comm torus, int bytes)
                 exchange_add(e, is_send, peer, i, bytes, 1);
         }
     }
+}
+
+static double together(const exchange_result_t * r)
+{
+    return r->together;
 }
 
 int main(int argc, char **argv)
@@ -50,16 +59,12 @@ int main(int argc, char **argv)
     const int is_periodic[2] = { dims[0] > 1, dims[1] > 1 };
     MPI_Cart_create(MPI_COMM_WORLD, 2, dims, is_periodic, 0, &torus);
     snprintf(more, sizeof(more), "\"compute\": %.6g, ", compute_us);
-    exchange_place(&e, opt.place);
-    exchange_header(&e, &opt);
-    for (int i = 0; i < opt.n; i++) {
-        add_faces(&e, torus, opt.sizes[i]);
-        exchange_result_t r = exchange_measure(&e, opt.duration, compute_us);
-        exchange_report(&e, &opt, "halo2d", opt.sizes[i], more, &r, r.together,
-                        "us for an iteration");
-        exchange_clear(&e);
-    }
+    find_neighbours(torus);
     MPI_Comm_free(&torus);
-    exchange_end(&e);
+    const exchange_program_t program = {
+        .add = add_faces,.compute_us = compute_us,.value = together,.bench = "halo2d",
+        .unit = "us for an iteration",.more = more
+    };
+    exchange_run_sizes(&e, &opt, &program);
     return 0;
 }

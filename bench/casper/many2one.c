@@ -12,45 +12,35 @@ static const exchange_about_t about = {
     .own_help = "  -w  messages of each sender before it waits (8)\n"
 };
 
-static int window = 8;
-
-static int own_option(int c)
-{
-    if (c != 'w')
-        return 0;
-    window = (int) bench_int("-w", optarg, 1, 1024);
-    return 1;
-}
-
 static void add_messages(exchange_t * e, int bytes)
 {
     if (e->rank > 0) {
         exchange_add(e, 0, 0, 0, 0, 1);
-        exchange_add(e, 1, 0, 0, bytes, window);
+        exchange_add(e, 1, 0, 0, bytes, exchange_window);
         return;
     }
     for (int i = 1; i < e->size; i++)
-        exchange_add(e, 0, i, 0, bytes, window);
+        exchange_add(e, 0, i, 0, bytes, exchange_window);
     for (int i = 1; i < e->size; i++)
         exchange_add(e, 1, i, 0, 0, 1);
+}
+
+static double rate(const exchange_result_t * r)
+{
+    return r->rate;
 }
 
 int main(int argc, char **argv)
 {
     exchange_t e;
     exchange_options_t opt;
-    char more[32];
+    exchange_window = 8;
     exchange_start(&argc, &argv, 2, &e);
-    exchange_parse(argc, argv, &about, own_option, &opt);
-    snprintf(more, sizeof(more), "\"window\": %d, ", window);
-    exchange_place(&e, opt.place);
-    exchange_header(&e, &opt);
-    for (int i = 0; i < opt.n; i++) {
-        add_messages(&e, opt.sizes[i]);
-        exchange_result_t r = exchange_measure(&e, opt.duration, 0.0);
-        exchange_report(&e, &opt, "many2one", opt.sizes[i], more, &r, r.rate, "M/s");
-        exchange_clear(&e);
-    }
-    exchange_end(&e);
+    exchange_parse(argc, argv, &about, exchange_window_option, &opt);
+    const exchange_program_t program = {
+        .add = add_messages,.value = rate,.bench = "many2one",
+        .unit = "M/s",.more = exchange_window_field()
+    };
+    exchange_run_sizes(&e, &opt, &program);
     return 0;
 }

@@ -235,6 +235,15 @@ static void await_complete(MPI_Request * r, int n)
     }
 }
 
+/* Process 1 sends when process 0 asks. Nothing else may arrive before process 0 has looked. */
+static void send_when_asked(void)
+{
+    MT_OK(MPI_Recv(NULL, 0, MPI_INT, 0, LAST_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    for (int i = 0; i < HELD; i++)
+        MT_OK(MPI_Send(NULL, 0, MPI_INT, 0, i, MPI_COMM_WORLD));
+    MT_OK(MPI_Recv(NULL, 0, MPI_INT, 0, LAST_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+}
+
 /* Process 0 holds complete receives, and before that receives that wait for their messages. */
 static void dangling(void)
 {
@@ -261,11 +270,7 @@ static void dangling(void)
         pv_await(set, "dangling", 0);
         MT_OK(MPI_Send(NULL, 0, MPI_INT, 1, LAST_TAG, MPI_COMM_WORLD));
     } else if (mt.rank == 1) {
-        MT_OK(MPI_Recv(NULL, 0, MPI_INT, 0, LAST_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
-        for (int i = 0; i < HELD; i++)
-            MT_OK(MPI_Send(NULL, 0, MPI_INT, 0, i, MPI_COMM_WORLD));
-        /* nothing else may arrive before process 0 has looked */
-        MT_OK(MPI_Recv(NULL, 0, MPI_INT, 0, LAST_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+        send_when_asked();
     }
     pv_free(set);
 }
@@ -291,11 +296,7 @@ static void unexpected(void)
                  pv(set, "unexpected_messages_max"));
         MT_OK(MPI_Send(NULL, 0, MPI_INT, 1, LAST_TAG, MPI_COMM_WORLD));
     } else if (mt.rank == 1) {
-        MT_OK(MPI_Recv(NULL, 0, MPI_INT, 0, LAST_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
-        for (int i = 0; i < HELD; i++)
-            MT_OK(MPI_Send(NULL, 0, MPI_INT, 0, i, MPI_COMM_WORLD));
-        /* nothing else may arrive before process 0 has looked */
-        MT_OK(MPI_Recv(NULL, 0, MPI_INT, 0, LAST_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+        send_when_asked();
     }
     pv_free(set);
 }
