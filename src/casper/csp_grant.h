@@ -11,6 +11,10 @@
  * messages of their own. A release has an answer, too: without one it might stay in the process that
  * releases, where a network has no room for it, while that computes.
  *
+ * csp_target_t.is_answered: the thread that asks clears it and then sends; the handler of the answer,
+ * in whichever thread makes progress, sets it (release); the thread that waits reads it (acquire). So
+ * it sees what the ghost did before the answer. lock_type belongs to the thread in the epoch.
+ *
  * A lock that its window has given up lives until the last release has arrived. */
 
 #include "csp_win.h"

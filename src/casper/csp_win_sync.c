@@ -21,41 +21,34 @@ static csp_target_t *target_of(MPIR_Win * win, int rank)
 
 /* ---- locks ---- */
 
+/* Take the locks of n processes from `first` on, or none with MPI_MODE_NOCHECK. Ask all, then wait for
+ * all. */
+static int acquire(MPIR_Win * win, int first, int n, int type, int assert)
+{
+    int mpi_errno = MPI_SUCCESS;
+
+    if (assert & MPI_MODE_NOCHECK)
+        return MPI_SUCCESS;
+    for (int i = first; i < first + n && mpi_errno == MPI_SUCCESS; i++)
+        mpi_errno = csp_grant_ask(target_of(win, i), type);
+    for (int i = first; i < first + n && mpi_errno == MPI_SUCCESS; i++)
+        mpi_errno = csp_grant_await(target_of(win, i));
+    return mpi_errno;
+}
+
 int csp_far_lock(int type, int rank, int assert, MPIR_Win * win, MPIDI_av_entry_t * av)
 {
     int mpi_errno = MPIDI_NM_mpi_win_lock(type, rank, assert | MPI_MODE_NOCHECK, win, av);
 
-    MPIR_ERR_CHECK(mpi_errno);
-    if (!(assert & MPI_MODE_NOCHECK)) {
-        mpi_errno = csp_grant_ask(target_of(win, rank), type);
-        MPIR_ERR_CHECK(mpi_errno);
-        mpi_errno = csp_grant_await(target_of(win, rank));
-    }
-
-  fn_exit:
-    return mpi_errno;
-  fn_fail:
-    goto fn_exit;
+    return mpi_errno ? mpi_errno : acquire(win, rank, 1, type, assert);
 }
 
-/* Ask all, then wait for all. */
 int csp_far_lock_all(int assert, MPIR_Win * win)
 {
     int mpi_errno = MPIDI_NM_mpi_win_lock_all(assert | MPI_MODE_NOCHECK, win);
 
-    for (int i = 0; !(assert & MPI_MODE_NOCHECK) && i < win->comm_ptr->local_size; i++) {
-        MPIR_ERR_CHECK(mpi_errno);
-        mpi_errno = csp_grant_ask(target_of(win, i), MPI_LOCK_SHARED);
-    }
-    for (int i = 0; !(assert & MPI_MODE_NOCHECK) && i < win->comm_ptr->local_size; i++) {
-        MPIR_ERR_CHECK(mpi_errno);
-        mpi_errno = csp_grant_await(target_of(win, i));
-    }
-
-  fn_exit:
-    return mpi_errno;
-  fn_fail:
-    goto fn_exit;
+    return mpi_errno ? mpi_errno :
+        acquire(win, 0, win->comm_ptr->local_size, MPI_LOCK_SHARED, assert);
 }
 
 /* ---- the end of an epoch: all its parts end, also after an error, and the first error counts ---- */
