@@ -67,7 +67,7 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_issue(int vci, const MPIDI_op_t * op, MPIR_Re
     MPIDI_STATS(MPIDI_stats_issued(MPIDI_STATS_DIRECT, MPIDI_op_stats_kind(op->kind)));
     mpi_errno = MPIDI_issue_lock(op, req);
     if (lockq)
-        MPIDI_lockq_leave(lockq);
+        MPIDI_section_leave_vci(&lockq->lock, &lockq->threads);
     else if (held)
         MPIDI_section_exit(held);
     return mpi_errno;
@@ -76,15 +76,22 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_issue(int vci, const MPIDI_op_t * op, MPIR_Re
 #endif
 }
 
+/* The remainder without a division, which takes longer than all the rest of lockq's fast path, in the
+ * case of one VCI. */
+MPL_STATIC_INLINE_PREFIX int MPIDI_op_vci_(int vci)
+{
+    return MPIDI_global.n_vcis == 1 ? 0 : vci % MPIDI_global.n_vcis;
+}
+
 /* Return the VCI of a send and of a receive, or any value if the model does not use it. */
 MPL_STATIC_INLINE_PREFIX int MPIDI_op_send_vci(MPIR_Comm * comm, int rank, int tag)
 {
-    return MPIDI_get_vci(SRC_VCI_FROM_SENDER, comm, comm->rank, rank, tag) % MPIDI_global.n_vcis;
+    return MPIDI_op_vci_(MPIDI_get_vci(SRC_VCI_FROM_SENDER, comm, comm->rank, rank, tag));
 }
 
 MPL_STATIC_INLINE_PREFIX int MPIDI_op_recv_vci(MPIR_Comm * comm, int rank, int tag)
 {
-    return MPIDI_get_vci(DST_VCI_FROM_RECVER, comm, rank, comm->rank, tag) % MPIDI_global.n_vcis;
+    return MPIDI_op_vci_(MPIDI_get_vci(DST_VCI_FROM_RECVER, comm, rank, comm->rank, tag));
 }
 
 #endif /* MPIDI_ISSUE_H_INCLUDED */

@@ -46,16 +46,6 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_lockq_enter(MPIDI_per_vci_t * vci)
     return 1;
 }
 
-/* Leave the VCI: MPIDI_section_exit, inlined. */
-__attribute__((always_inline))
-MPL_STATIC_INLINE_PREFIX void MPIDI_lockq_leave(MPIDI_per_vci_t * vci)
-{
-    if (unlikely(vci->lock.count > 1))
-        vci->lock.count--;
-    else
-        MPIDI_section_leave_vci(&vci->lock, &vci->threads);
-}
-
 /* Post *op, which is not read after the return. In lockq.c, out of line. */
 int MPIDI_lockq_post_op(int vci, const MPIDI_op_t * op, MPIR_Request ** req);
 

@@ -29,9 +29,9 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_rma_is_direct(const MPIDI_op_t * op)
     if (!puts_or_gets)
         return 1;       /* without shared memory any accumulate may be one of the network */
 #else
-    if (MPIDI_av_is_local(MPIDIU_win_rank_to_av(op->win, op->rank, winattr)) &&
-        ((winattr & MPIDI_WINATTR_SHM_ALLOCATED) ||
-         (puts_or_gets && op->rank == MPIDIU_win_comm_rank(op->win, winattr))))
+    if ((winattr & MPIDI_WINATTR_SHM_ALLOCATED) ?
+        MPIDI_av_is_local(MPIDIU_win_rank_to_av(op->win, op->rank, winattr)) :
+        puts_or_gets && op->rank == MPIDIU_win_comm_rank(op->win, winattr))
         return 1;
 #endif
     return (!puts_or_gets && (winattr & MPIDI_WINATTR_ACCU_NO_SHM)) ||

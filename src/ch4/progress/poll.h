@@ -82,7 +82,10 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_poll(int vci, int flag, int wait)
     }
     self->early += (int) (MPIDI_DRIVE_EARLY(v) - early);
     self->watch[vci].backoff_ns = 0;
-    MPIDI_section_exit(&MPIDI_VCI(vci).lock);
+    if (MPIDI_MODEL_ISSUE == MPIDI_ISSUE_CSYNC)
+        MPIDI_section_exit(&MPIDI_VCI(vci).lock);
+    else
+        MPIDI_section_leave_vci(&MPIDI_VCI(vci).lock, v);
     if (!wait && completed == MPIDI_thread_local.completed)
         MPIDI_poll_test_failed(self);
     return mpi_errno;

@@ -37,12 +37,15 @@ void MPIDI_section_issue_posted(MPIDI_vci_t * vci)
 void MPIDI_section_poll_for_others(MPIDU_Thread_mutex_t * m)
 {
     MPIDI_vci_t *vci = m->vci;
-    int mpi_errno;
+    int mpi_errno, depth;
 
     if (MPIDI_thread_local.held > MPIDI_THREAD_VCI || vci->draining)
         return;
     MPIDI_thread_local.draining++;
+    depth = m->count;
+    m->count = 1;
     mpi_errno = MPIDI_drive(vci, MPIDI_PROGRESS_ALL);
+    m->count = depth;
     MPIDI_thread_local.draining--;
     if (vci->poll_error == MPI_SUCCESS)
         vci->poll_error = mpi_errno;

@@ -83,9 +83,9 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_section_release(MPIDU_Thread_mutex_t * m)
     return depth;
 }
 
-/* The last exit of a VCI, which the holder has entered once. Not with csync. */
+/* The last exit of a VCI, whose count the caller has just brought to 0. Not with csync. */
 __attribute__((always_inline))
-MPL_STATIC_INLINE_PREFIX void MPIDI_section_leave_vci(MPIDU_Thread_mutex_t * m, MPIDI_vci_t * vci)
+MPL_STATIC_INLINE_PREFIX void MPIDI_section_leave_last_(MPIDU_Thread_mutex_t * m, MPIDI_vci_t * vci)
 {
     if (unlikely(tsm_load(&vci->poll_wanted, TSM_RELAXED)))
         MPIDI_section_poll_for_others(m);
@@ -95,6 +95,14 @@ MPL_STATIC_INLINE_PREFIX void MPIDI_section_leave_vci(MPIDU_Thread_mutex_t * m, 
     MPIDI_SECTION_FENCE();
     if (unlikely(MPIDI_section_has_posted(vci)))
         MPIDI_section_help(m);
+}
+
+/* Leave a VCI: MPIDI_section_exit, inlined. Not with csync. */
+__attribute__((always_inline))
+MPL_STATIC_INLINE_PREFIX void MPIDI_section_leave_vci(MPIDU_Thread_mutex_t * m, MPIDI_vci_t * vci)
+{
+    if (likely(--m->count == 0))
+        MPIDI_section_leave_last_(m, vci);
 }
 
 __attribute__((always_inline))

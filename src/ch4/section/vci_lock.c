@@ -76,6 +76,7 @@ int MPIDI_vci_csync_leave(MPIDU_Thread_mutex_t * m)
     int depth = m->count;
 
     MPIR_Assert(depth > 0);
+    m->count = 0;
     MPIDI_vci_lock_disown_(m, 1);
     tsm_dsm_lock_release(&((MPIDI_vci_t *) m->vci)->csync);
     return depth;

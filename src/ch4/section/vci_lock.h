@@ -81,10 +81,10 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_vci_lock_try(MPIDU_Thread_mutex_t * m)
     return 1;
 }
 
+/* The caller sets the count to 0. */
 MPL_STATIC_INLINE_PREFIX void MPIDI_vci_lock_disown_(MPIDU_Thread_mutex_t * m, int is_vci)
 {
     MPIDI_STATS(if (is_vci) MPIDI_stats_release(m->vci));
-    m->count = 0;
     MPIDI_thread_local.held -= is_vci ? MPIDI_THREAD_VCI : MPIDI_THREAD_SECTION;
     __atomic_store_n(&m->owner, 0, __ATOMIC_RELAXED);
 }
@@ -95,6 +95,7 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_vci_lock_leave(MPIDU_Thread_mutex_t * m)
     int depth = m->count;
 
     MPIR_Assert(depth > 0);
+    m->count = 0;
     MPIDI_vci_lock_disown_(m, m->vci != NULL);
     tsm_lock_release(&m->mutex);
     return depth;

@@ -10,7 +10,8 @@
  * Source:     ICS'19 "Software Combining to Mitigate Multithreaded MPI Contention", section 3.4.1,
  *             figure 4. There the popped node stays in the queue as the new dummy. Here the dummy
  *             is a stub inside the queue: a pop of the last node puts the stub back as the tail by
- *             a compare-and-swap, which succeeds only if no producer has pushed meanwhile.
+ *             a compare-and-swap, which succeeds only if no producer has pushed meanwhile. As the
+ *             tail the stub is written NULL, which every lock holder tests with fewer instructions.
  * Threads:    any number of producers, which may come and go; one consumer at a time. The consumer
  *             may change if a lock, or another release-acquire edge, lies between. The queue must
  *             not be moved or copied after init.
@@ -30,7 +31,7 @@ typedef struct tsm_swp_node {
 } tsm_swp_node_t;
 
 typedef struct tsm_swp {
-    TSM_ATOMIC(tsm_swp_node_t *) tail;                  /* producers write here */
+    TSM_ATOMIC(tsm_swp_node_t *) tail;  /* producers write here; NULL: the stub */
     char pad[TSM_CACHELINE - sizeof(tsm_swp_node_t *)];
     tsm_swp_node_t *head;                               /* consumer only */
     tsm_swp_node_t stub;
@@ -41,15 +42,18 @@ static inline void tsm_swp_init(tsm_swp_t *queue)
 {
     tsm_store(&queue->stub.next, NULL, TSM_RELAXED);
     queue->head = &queue->stub;
-    tsm_store(&queue->tail, &queue->stub, TSM_RELAXED);
+    tsm_store(&queue->tail, NULL, TSM_RELAXED);
 }
 
 /* The first half of a push: the node becomes the tail. Returns the node that must be linked to it.
  * The list is cut there: pop stops at that node until tsm_swp_link_. */
 static inline tsm_swp_node_t *tsm_swp_enter_(tsm_swp_t *queue, tsm_swp_node_t *node)
 {
+    tsm_swp_node_t *pred;
+
     tsm_store(&node->next, NULL, TSM_RELAXED);
-    return tsm_swap(&queue->tail, node, TSM_SEQ_CST);
+    pred = tsm_swap(&queue->tail, node, TSM_SEQ_CST);
+    return pred ? pred : &queue->stub;
 }
 
 /* The second half of a push. */
@@ -72,7 +76,7 @@ static inline int tsm_swp_pop_last_(tsm_swp_t *queue, tsm_swp_node_t *last)
 
     /* the stub is out of the list, and its producer wrote its link before we passed it */
     tsm_store(&queue->stub.next, NULL, TSM_RELAXED);
-    if (!tsm_cas(&queue->tail, &expected, &queue->stub, TSM_RELEASE, TSM_RELAXED))
+    if (!tsm_cas(&queue->tail, &expected, NULL, TSM_RELEASE, TSM_RELAXED))
         return 0;
     queue->head = &queue->stub;
     return 1;
@@ -102,7 +106,7 @@ static inline tsm_swp_node_t *tsm_swp_pop(tsm_swp_t *queue)
  * on. Any thread; wait-free; seq_cst (see the end of this file). */
 static inline int tsm_swp_is_empty(const tsm_swp_t *queue)
 {
-    return tsm_load(&queue->tail, TSM_SEQ_CST) == &queue->stub;
+    return tsm_load(&queue->tail, TSM_SEQ_CST) == NULL;
 }
 
 /* Returns the newest node, or NULL if the queue is empty. A consumer that pops until it gets this
@@ -110,14 +114,12 @@ static inline int tsm_swp_is_empty(const tsm_swp_t *queue)
  * return NULL earlier. Consumer only; wait-free. */
 static inline tsm_swp_node_t *tsm_swp_tail_snapshot(tsm_swp_t *queue)
 {
-    tsm_swp_node_t *tail = tsm_load(&queue->tail, TSM_SEQ_CST);
-
-    return tail == &queue->stub ? NULL : tail;
+    return tsm_load(&queue->tail, TSM_SEQ_CST);
 }
 
 /*
  * Invariants: (1) tail is the newest pushed node not yet popped, or the stub if there is none: so
- *             tail == stub exactly when the queue is empty, seen from any thread. (2) The stub is
+ *             tail == NULL exactly when the queue is empty, seen from any thread. (2) The stub is
  *             in the list only as its first element, never behind a real node. (3) The link of a
  *             node is written by the one producer whose swap returned that node. (4) head is the
  *             stub or the oldest node not yet popped.
