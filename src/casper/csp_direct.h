@@ -21,14 +21,14 @@ uint64_t csp_direct_key(void);
 uint64_t csp_direct_map(uint64_t key, const char *file, size_t bytes);
 void csp_direct_unmap(uint64_t segment);
 
-/* [addr, addr + bytes) is the segment. Returns 1, or 0 without memory for the table: then it is just not
- * direct. Any thread. */
+/* [addr, addr + bytes) is the segment. Returns 1, or 0 without memory for the table: then it is just
+ * not direct. Any thread. */
 int csp_direct_add(void *addr, size_t bytes, uint64_t segment);
 
 /* Forget the range that begins at addr. Returns the segment, 0 if there is none, and its size. */
 uint64_t csp_direct_remove(void *addr, size_t * bytes);
 
-/* Mark the post if its data, at post->addr, lies in direct memory and is not in the post. Any thread. */
+/* Mark the post if its data, at post->addr, lies in direct memory, not in the post. Any thread. */
 void csp_direct_mark(csp_post_t * post);
 
 #endif /* CSP_DIRECT_H_INCLUDED */

@@ -17,8 +17,8 @@
 /* 1 if the key is one of ours. */
 int csp_hint_is_known(const char *key);
 
-/* The value: of async_config 1 or 0, of offload_min_msgsz a number of bytes, of wildcard_used wildcards;
- * CSP_HINT_UNSET if it is none. */
+/* The value: of async_config 1 or 0, of offload_min_msgsz a number of bytes, of wildcard_used
+ * wildcards; CSP_HINT_UNSET if it is none. */
 int csp_hint_read(const char *key, const char *value);
 
 /* The text for wildcards; static. */

@@ -47,7 +47,7 @@ static void test_ghost_for_each_domain(void **state)
     expect(turns, 8, 2, in_turns);
 }
 
-/* Each domain gets a ghost, the larger one then a second; one without a ghost is served by the idlest ghost. */
+/* Each domain gets a ghost, the larger one then a second; users without one have the idlest ghost. */
 static void test_uneven(void **state)
 {
     const int domain[8] = { 0, 0, 0, 0, 0, 0, 1, 1 }, three[8] = { 0, 0, 1, 1, -1, -1, 2, -1 };

@@ -3,8 +3,8 @@
 
 /* Messages from and to memory that ghosts map (MPI_Alloc_mem, MPI_Win_allocate_shared,
  * MPI_Win_allocate) and memory that they do not, in all pairs, expected and unexpected, of all sizes,
- * from the middle of it too, and with gaps. Memory comes and goes; freed while a send still needs it, it
- * harms nobody else. Memory is shared with another process exactly if it should be. -n: rounds. */
+ * from the middle of it too, and with gaps. Memory comes and goes; freed while a send still needs it,
+ * it harms nobody else. Memory is shared with another process exactly if it should be. -n: rounds. */
 #include "../mt.h"
 
 enum { ORDINARY, ALLOC_MEM, SHARED, WINDOW, KINDS };

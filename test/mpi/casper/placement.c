@@ -2,8 +2,9 @@
  * See COPYRIGHT in top-level directory */
 
 /* CSP_PLACEMENT: the first half of the processes is bound to one processor, the second half to another
- * one, and hwloc is told that these are two NUMA nodes and two sockets. Then each half gives a ghost, and
- * with CSP_PLACEMENT=machine the last two processes are ghosts. Messages work between all. -n: rounds. */
+ * one, and hwloc is told that these are two NUMA nodes and two sockets. Then each half gives a ghost;
+ * with CSP_PLACEMENT=machine the last two processes are ghosts. Messages work between all.
+ * -n: rounds. */
 #define _GNU_SOURCE
 #include <sched.h>
 #include "../mt.h"

@@ -2,8 +2,9 @@
  * See COPYRIGHT in top-level directory */
 
 /* The hint offload_min_msgsz: messages below it stay with MPICH, the others go to the ghost, and all
- * arrive, in order for each size, with wildcards, of all kinds of sends, and can be cancelled. It needs
- * mpi_assert_exact_length; MPI_Comm_get_info tells what is in force; a probe is an error. -n: rounds. */
+ * arrive, in order for each size, with wildcards, of all kinds of sends, and can be cancelled. It
+ * needs mpi_assert_exact_length; MPI_Comm_get_info tells what is in force; a probe is an error.
+ * -n: rounds. */
 #include "../mt.h"
 
 enum { LEAST = 1000, MOST = 100000 };
