@@ -21,15 +21,18 @@
 
 #define EXCHANGE_ROUNDS 9       /* measured; results are medians of them */
 #define EXCHANGE_MOST    (1 << 26)      /* bytes of a message */
-#define EXCHANGE_USAGE   "[-s bytes,..] [-d seconds] [-p free|own|idle] [-j] [-h]"
-#define EXCHANGE_OPTIONS "s:d:p:jh"
+#define EXCHANGE_USAGE   "[-s bytes,..] [-d seconds] [-p free|own|idle] [-m malloc|mpi] [-j] [-h]"
+#define EXCHANGE_OPTIONS "s:d:p:m:jh"
 #define EXCHANGE_SIZES   "0,64,1024,4096,8192,65536,262144,1048576,4194304"
 
 enum { PLACE_FREE, PLACE_OWN, PLACE_IDLE };
 static const char *const exchange_places[] = { "free", "own", "idle" };
 
+enum { MEMORY_MALLOC, MEMORY_MPI };
+static const char *const exchange_memories[] = { "malloc", "mpi" };
+
 typedef struct {
-    int n, json, place;
+    int n, json, place, memory;
     int sizes[BENCH_MAX_POINTS];
     double duration;            /* seconds of a point */
 } exchange_options_t;
@@ -49,6 +52,7 @@ typedef struct {
 typedef struct {
     int rank, size;             /* of this process in MPI_COMM_WORLD */
     int sleeps;                 /* this process sleeps in place of computing */
+    int memory;                 /* of the messages */
     int computing;              /* processes that compute */
     int n, room, sends;
     exchange_msg_t *msg;        /* receives come first */
@@ -111,6 +115,16 @@ static inline int exchange_place_of(const char *text)
     return PLACE_FREE;
 }
 
+static inline int exchange_memory_of(const char *text)
+{
+    for (int i = 0; i <= MEMORY_MPI; i++) {
+        if (strcmp(text, exchange_memories[i]) == 0)
+            return i;
+    }
+    bench_usage_error("option -m: '%s' is not malloc or mpi", text);
+    return MEMORY_MALLOC;
+}
+
 /* Rank 0 prints what the program measures and its options; ends with status 0. */
 static inline void exchange_help(const exchange_about_t * about)
 {
@@ -124,6 +138,7 @@ static inline void exchange_help(const exchange_about_t * about)
                "      bound to processor i, ghosts and the library's threads are not; idle: likewise,\n"
                "      and odd processes sleep while the others compute: they leave their processor\n"
                "      to ghosts\n"
+               "  -m  memory of the messages: malloc (default), or mpi: of MPI_Alloc_mem\n"
                "  -j  JSON lines\n"
                "Columns: times in us, of the processes that compute\n"
                "  overlap   %% of the pure communication that the computation hides\n"
@@ -150,6 +165,7 @@ static inline void exchange_parse(int argc, char **argv, const exchange_about_t 
             case 's': o->n = bench_int_list("-s", optarg, 0, EXCHANGE_MOST, o->sizes); break;
             case 'd': o->duration = bench_seconds("-d", optarg); break;
             case 'p': o->place = exchange_place_of(optarg); break;
+            case 'm': o->memory = exchange_memory_of(optarg); break;
             case 'j': o->json = 1; break;
             case 'h': exchange_help(about); break;
             default: good = own(c); break;
@@ -160,6 +176,24 @@ static inline void exchange_parse(int argc, char **argv, const exchange_about_t 
 }
 
 /* ---- the list of messages ---- */
+
+/* All zeros; MPI ends if there is none. */
+static inline char *exchange_alloc(const exchange_t * e, size_t bytes)
+{
+    char *buf;
+    if (e->memory == MEMORY_MALLOC)
+        return bench_alloc(bytes);
+    MPI_Alloc_mem((MPI_Aint) bytes, MPI_INFO_NULL, &buf);
+    return memset(buf, 0, bytes);
+}
+
+static inline void exchange_free(const exchange_t * e, char *buf)
+{
+    if (e->memory == MEMORY_MALLOC)
+        free(buf);
+    else
+        MPI_Free_mem(buf);
+}
 
 /* Adds `count` messages to or from `peer`. Receives are added before sends, so that they are posted
  * first. */
@@ -175,7 +209,7 @@ static inline void exchange_add(exchange_t * e, int is_send, int peer, int tag, 
     for (int i = 0; i < count; i++)
         e->msg[e->n++] = (exchange_msg_t) {
             .is_send = is_send,.peer = peer,.tag = tag,.bytes = bytes,
-            .buf = bench_alloc((size_t) bytes + 1)
+            .buf = exchange_alloc(e, (size_t) bytes + 1)
         };
     e->sends += is_send * count;
 }
@@ -183,7 +217,7 @@ static inline void exchange_add(exchange_t * e, int is_send, int peer, int tag, 
 static inline void exchange_clear(exchange_t * e)
 {
     for (int i = 0; i < e->n; i++)
-        free(e->msg[i].buf);
+        exchange_free(e, e->msg[i].buf);
     e->n = e->sends = 0;
 }
 
@@ -462,14 +496,15 @@ static inline void exchange_report(const exchange_t * e, const exchange_options_
     if (e->rank)
         return;
     if (o->json)
-        printf("{\"bench\": \"%s\", \"bytes\": %d, \"users\": %d, \"place\": \"%s\", %s"
+        printf("{\"bench\": \"%s\", \"bytes\": %d, \"users\": %d, \"place\": \"%s\", "
+               "\"memory\": \"%s\", %s"
                "\"value\": %.6g, \"unit\": \"%s\", \"post_us\": %.6g, \"wait_us\": %.6g, "
                "\"pure_us\": %.6g, \"alone_us\": %.6g, \"together_us\": %.6g, "
                "\"computing_us\": %.6g, \"overlap\": %.6g, \"slowdown\": %.6g, "
                "\"taken\": %.6g, \"rate\": %.6g}\n",
-               bench, bytes, e->size, exchange_places[o->place], more, value, unit, r->post,
-               r->wait, r->pure, r->alone, r->together, r->computing, r->overlap, r->slowdown,
-               r->taken, r->rate);
+               bench, bytes, e->size, exchange_places[o->place], exchange_memories[o->memory], more,
+               value, unit, r->post, r->wait, r->pure, r->alone, r->together, r->computing,
+               r->overlap, r->slowdown, r->taken, r->rate);
     else
         printf("%8d %9.2f %9.2f %9.2f %9.2f %9.2f %9.2f %8.1f %9.1f %7.1f %8.4f\n", bytes, r->post,
                r->wait, r->pure, r->alone, r->together, r->computing, r->overlap, r->slowdown,
@@ -493,6 +528,7 @@ static inline void exchange_run_sizes(exchange_t * e, const exchange_options_t *
                                       const exchange_program_t * p)
 {
     exchange_place(e, o->place);
+    e->memory = o->memory;
     for (int i = 0; i < o->n; i++) {
         p->add(e, o->sizes[i]); /* may refuse the number of processes */
         if (i == 0)

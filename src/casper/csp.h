@@ -29,8 +29,23 @@ struct csp_op;
 #define csp_takes(comm_, context_offset_) \
     (unlikely(MPIDI_COMM(comm_, casper)) && (context_offset_) == MPIR_CONTEXT_INTRA_PT2PT)
 
-/* 1 if req is an operation on an offloaded communicator. */
-#define csp_has(req_) ((req_)->comm && MPIDI_COMM((req_)->comm, casper))
+/* The same for a send or a receive of so much data. Where the communicator has a threshold, sender and
+ * receiver have the same size (csp_comm.c). */
+#define csp_takes_msg(comm_, context_offset_, count_, datatype_) \
+    (csp_takes(comm_, context_offset_) && csp_is_enough(comm_, count_, datatype_))
+
+static inline int csp_is_enough(MPIR_Comm * comm, MPI_Aint count, MPI_Datatype datatype)
+{
+    MPI_Aint size;
+
+    if (MPIDI_COMM(comm, casper_least) == 0)
+        return 1;
+    MPIR_Datatype_get_size_macro(datatype, size);
+    return count * size >= MPIDI_COMM(comm, casper_least);
+}
+
+/* 1 if req is an operation that a ghost has. */
+#define csp_has(req_) ((req_)->comm && MPIDI_COMM((req_)->comm, casper) && (req_)->dev.casper)
 
 /* The operations, with the arguments of the MPI calls; rank is never MPI_PROC_NULL. Any thread, with no
  * VCI held or with one held. Each returns an MPI error code; what goes wrong later is in the status of
@@ -45,11 +60,13 @@ int csp_improbe(int rank, int tag, MPIR_Comm * comm, int *flag, MPIR_Request ** 
                 MPI_Status * status);
 int csp_cancel_recv(MPIR_Request * req);
 
-/* Communicators. csp_comm_commit: comm is complete, decide whether it is offloaded. csp_comm_hints: the
- * user gives hints; collective over comm, on which no message may be under way. csp_comm_map: 1 if comm
- * is MPI_COMM_WORLD and has been given the map of ranks that it needs beside ghosts. */
+/* Communicators. csp_comm_commit: comm is complete, decide whether it is offloaded. csp_comm_hints:
+ * the user gives hints; collective over comm, on which no message is under way. csp_comm_info: add
+ * those in force that MPICH cannot tell to info. csp_comm_map: 1 if comm is MPI_COMM_WORLD and has been
+ * given the map of ranks that it needs beside ghosts. */
 void csp_comm_commit(MPIR_Comm * comm);
 void csp_comm_hints(MPIR_Comm * comm, MPIR_Info * info);
+int csp_comm_info(MPIR_Comm * comm, MPIR_Info * info);
 int csp_comm_map(MPIR_Comm * comm);
 
 /* Windows. csp_win_alloc: win is being made by MPI_Win_allocate on comm, which it has duplicated; if
@@ -61,6 +78,17 @@ int csp_win_alloc(MPI_Aint size, int disp_unit, MPIR_Comm * comm, MPIR_Info * in
 void csp_win_ready(MPIR_Win * win);
 void csp_win_free(MPIR_Win * win);
 int csp_win_info(MPIR_Win * win, MPIR_Info * info);
+
+/* Memory of MPI_Alloc_mem: direct (csp_direct.h) if there is a ghost and enough of it, else ordinary;
+ * NULL without memory. csp_free_mem gives it back. Any thread, with no VCI held. */
+void *csp_alloc_mem(MPI_Aint size);
+void csp_free_mem(void *addr);
+
+/* Make the memory of a window of MPI_Win_allocate_shared, just made, direct; base, size: of our part.
+ * It stays as it is if that cannot be done, or if the hint shmbuf_regist is false. Collective. Returns
+ * an MPI error code, if communication fails only. */
+int csp_win_share(MPIR_Win * win, MPIR_Info * info, void *base, MPI_Aint size);
+void csp_win_unshare(MPIR_Win * win);
 
 /* 1 if win is offloaded; 1 if a one-sided operation goes to a ghost. Any thread. */
 #define csp_win_has(win_) (unlikely(MPIDI_WIN(win_, threads).casper != NULL))
@@ -103,6 +131,7 @@ int csp_ghosts(void);
 #else
 
 #define csp_takes(comm_, context_offset_) 0
+#define csp_takes_msg(comm_, context_offset_, count_, datatype_) 0
 #define csp_has(req_) 0
 #define csp_isend(buf_, count_, datatype_, rank_, tag_, comm_, is_synchronous_, req_) MPI_SUCCESS
 #define csp_irecv(buf_, count_, datatype_, rank_, tag_, comm_, req_) MPI_SUCCESS
@@ -116,6 +145,9 @@ int csp_ghosts(void);
 #define csp_win_alloc(size_, disp_unit_, comm_, info_, base_, win_) MPI_SUCCESS
 #define csp_win_ready(win_) do { } while (0)
 #define csp_win_free(win_) do { } while (0)
+#define csp_win_share(win_, info_, base_, size_) MPI_SUCCESS
+#define csp_alloc_mem(size_) MPL_malloc(size_, MPL_MEM_USER)
+#define csp_free_mem(addr_) MPL_free(addr_)
 #define csp_win_info(win_, info_) MPI_SUCCESS
 #define csp_win_has(win_) 0
 #define CSP_WIN(win_, call_, args_) MPIDI_NM_mpi_win_##call_ args_

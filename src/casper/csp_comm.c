@@ -5,15 +5,26 @@
 
 #include "mpidimpl.h"
 #include "csp.h"
+#include "csp_hint.h"
 #include "csp_world.h"
 
-#define UNSET (-1)
+/* What a communicator's hints ask for, in comm->hints. */
+static int async;               /* index: 1 to offload it, 0 not to, CSP_HINT_UNSET */
+static int threshold;           /* index: messages of fewer bytes stay with MPICH */
+static int wildcards;           /* index: 0, or 1 + the wildcards that are used, CSP_HINT_ANY_... */
 
-static int hint;                /* index in hints[] of a communicator: 1 offloaded, 0 not, UNSET */
+/* MPICH would read our values in its own way, so it is told that this does it. */
+static int leave(MPIR_Comm * comm, int index, int value)
+{
+    return 0;
+}
 
 void csp_comm_register_hint(void)
 {
-    hint = MPIR_Comm_register_hint(0, "async_config", NULL, MPIR_COMM_HINT_TYPE_BOOL, 0, UNSET);
+    async = MPIR_Comm_register_hint(0, "async_config", leave, MPIR_COMM_HINT_TYPE_BOOL, 0,
+                                    CSP_HINT_UNSET);
+    threshold = MPIR_Comm_register_hint(0, "offload_min_msgsz", leave, MPIR_COMM_HINT_TYPE_INT, 0, 0);
+    wildcards = MPIR_Comm_register_hint(0, NULL, NULL, MPIR_COMM_HINT_TYPE_INT, 0, 0);
 }
 
 /* Can the communicator be offloaded? The answer is the same in all its processes. Communicators that
@@ -29,62 +40,54 @@ int csp_comm_is_possible(MPIR_Comm * comm)
         MPIDI_COMM(comm, map).mode != MPIDI_RANK_MAP_MLUT && MPIDI_COMM(comm, map).avtid == 0;
 }
 
-/* MPI_Comm_get_info then tells what is in force. */
+/* A message below the threshold takes another way than one above. The two ends agree only if the
+ * receiver knows the size, so the program must have asserted that it does. */
+static void decide_threshold(MPIR_Comm * comm)
+{
+    if (comm->hints[threshold] > 0 && !comm->hints[MPIR_COMM_HINT_EXACT_LENGTH]) {
+        if (comm->rank == 0)
+            fprintf(stderr, "MPI ghost processes: hint offload_min_msgsz=%d needs "
+                    "mpi_assert_exact_length=true and is ignored\n", comm->hints[threshold]);
+        comm->hints[threshold] = 0;
+    }
+    MPIDI_COMM(comm, casper_least) = comm->hints[threshold];
+}
+
+static void decide(MPIR_Comm * comm)
+{
+    int wish = comm->hints[async] == CSP_HINT_UNSET ? csp_world.settings.all_comms : comm->hints[async];
+
+    MPIDI_COMM(comm, casper) = wish && csp_comm_is_possible(comm);
+    decide_threshold(comm);
+}
+
 void csp_comm_commit(MPIR_Comm * comm)
 {
-    int wanted;
-
     MPIDI_COMM(comm, casper) = 0;
-    if (csp_world.ghosts == 0)
-        return;
-    wanted = comm->hints[hint] == UNSET ? csp_world.settings.all_comms : comm->hints[hint];
-    MPIDI_COMM(comm, casper) = wanted && csp_comm_is_possible(comm);
-    comm->hints[hint] = MPIDI_COMM(comm, casper);
+    MPIDI_COMM(comm, casper_least) = 0;
+    if (csp_world.ghosts > 0)
+        decide(comm);
 }
 
-static int is_among(const char *text, const char *const *list)
+/* Returns 1, 0 if the value is none of the key's. */
+static int take_hint(MPIR_Comm * comm, const MPIR_Info * item)
 {
-    while (*list && strcmp(text, *list) != 0)
-        list++;
-    return *list != NULL;
-}
+    int value = csp_hint_read(item->key, item->value);
 
-/* What the hint asks for: 1 or 0, or UNSET if it is none of ours, or its value is none. Every kind of
- * wildcard works, so the values of wildcard_used do not differ. */
-static int wish_of(const MPIR_Info * info)
-{
-    static const char *const on[] = { "on", "true", "1", NULL };
-    static const char *const off[] = { "off", "false", "0", NULL };
-    static const char *const wildcards[] = { "none", "any_src", "any_tag_same_tag",
-        "any_src|any_tag_same_tag", "any_tag_same_tag|any_src", NULL
-    };
-
-    if (strcmp(info->key, "async_config") == 0)
-        return is_among(info->value, on) ? 1 : is_among(info->value, off) ? 0 : UNSET;
-    if (strcmp(info->key, "wildcard_used") == 0)
-        return is_among(info->value, wildcards) ? 1 : UNSET;
-    return UNSET;
-}
-
-int csp_comm_wish(MPIR_Info * info)
-{
-    MPIR_Info *item;
-    int wish = UNSET;
-
-    LL_FOREACH(info, item) {
-        if (item->key && strcmp(item->key, "async_config") == 0)
-            wish = wish_of(item);
+    if (value == CSP_HINT_UNSET)
+        return 0;
+    if (strcmp(item->key, "async_config") == 0) {
+        comm->hints[async] = value;
+    } else if (strcmp(item->key, "offload_min_msgsz") == 0) {
+        comm->hints[threshold] = value;
+    } else {
+        comm->hints[wildcards] = 1 + value;
+        comm->hints[async] = 1;
     }
-    return wish;
+    return 1;
 }
 
-static int is_ours(const MPIR_Info * info)
-{
-    return info->key && (strcmp(info->key, "async_config") == 0 ||
-                         strcmp(info->key, "wildcard_used") == 0);
-}
-
-/* A new communicator gets its hints before it is complete; csp_comm_commit then decides. */
+/* A new communicator may get its hints before it is complete; csp_comm_commit then decides again. */
 void csp_comm_hints(MPIR_Comm * comm, MPIR_Info * info)
 {
     MPIR_Info *item;
@@ -92,16 +95,47 @@ void csp_comm_hints(MPIR_Comm * comm, MPIR_Info * info)
     if (csp_world.ghosts == 0)
         return;
     LL_FOREACH(info, item) {
-        if (!is_ours(item))
-            continue;
-        int wish = wish_of(item);
-        if (wish == UNSET) {
-            if (comm->rank == 0)
-                fprintf(stderr, "MPI ghost processes: hint %s=%s is not known and ignored\n",
-                        item->key, item->value);
-            continue;
-        }
-        MPIDI_COMM(comm, casper) = wish && csp_comm_is_possible(comm);
-        comm->hints[hint] = wish;
+        if (item->key && csp_hint_is_known(item->key) && !take_hint(comm, item) && comm->rank == 0)
+            fprintf(stderr, "MPI ghost processes: hint %s=%s is not known and ignored\n", item->key,
+                    item->value);
     }
+    decide(comm);
+}
+
+/* Where the program does not say which wildcards it uses, the assertions of MPI do. */
+static int used_wildcards(const MPIR_Comm * comm)
+{
+    int used = CSP_HINT_ANY_SRC | CSP_HINT_ANY_TAG;
+
+    if (comm->hints[wildcards])
+        used = comm->hints[wildcards] - 1;
+    if (comm->hints[MPIR_COMM_HINT_NO_ANY_SOURCE])
+        used &= ~CSP_HINT_ANY_SRC;
+    if (comm->hints[MPIR_COMM_HINT_NO_ANY_TAG])
+        used &= ~CSP_HINT_ANY_TAG;
+    return used;
+}
+
+int csp_comm_info(MPIR_Comm * comm, MPIR_Info * info)
+{
+    int mpi_errno;
+
+    if (csp_world.ghosts == 0)
+        return MPI_SUCCESS;
+    mpi_errno = MPIR_Info_set_impl(info, "async_config",
+                                   MPIDI_COMM(comm, casper) ? "true" : "false");
+    return mpi_errno ? mpi_errno :
+        MPIR_Info_set_impl(info, "wildcard_used", csp_hint_wildcards(used_wildcards(comm)));
+}
+
+int csp_comm_wish(MPIR_Info * info)
+{
+    MPIR_Info *item;
+    int wish = CSP_HINT_UNSET;
+
+    LL_FOREACH(info, item) {
+        if (item->key && strcmp(item->key, "async_config") == 0)
+            wish = csp_hint_read(item->key, item->value);
+    }
+    return wish;
 }

@@ -102,16 +102,25 @@ static int answer_late(csp_client_t * client)
 
 /* ---- posts ---- */
 
+static csp_spot_t spot_of(csp_client_t * client, const csp_post_t * post)
+{
+    csp_spot_t spot = {.pid = client->user->pid,.addr = post->addr };
+
+    if (post->flags & CSP_POST_DIRECT)
+        csp_expose_hold(&spot, post);
+    return spot;
+}
+
 static void handle_send(csp_client_t * client, const csp_post_t * post)
 {
     csp_msg_t msg = {
         .context = post->context,.rank = post->rank,.tag = post->tag,.bytes = post->bytes,
-        .place = CSP_IN_USER,.sender = client,.addr = post->addr,.op = post->op,
+        .place = CSP_IN_USER,.sender = client,.spot = spot_of(client, post),.op = post->op,
         .is_synchronous = post->flags & CSP_POST_SYNC
     };
 
     if (csp_world.ghost_of[post->dest] != MPIR_Process.comm_world->rank) {
-        csp_wire_send(client, post);
+        csp_wire_send(client, post, &msg.spot);
         return;
     }
     if (post->flags & CSP_POST_INLINE) {
@@ -128,7 +137,8 @@ static void handle(csp_client_t * client, const csp_post_t * post)
 {
     const csp_recv_t recv = {
         .context = post->context,.rank = post->rank,.tag = post->tag,.op = post->op,
-        .serial = post->serial,.addr = post->addr,.bytes = post->bytes,.client = client
+        .serial = post->serial,.bytes = post->bytes,.client = client,
+        .spot = spot_of(client, post)
     };
 
     switch (post->kind) {

@@ -47,6 +47,7 @@ int csp_start(void)
     mpi_errno = MPIR_Progress_hook_register(csp_take_answers, &hook);
     MPIR_ERR_CHECK(mpi_errno);
     MPIR_Progress_hook_activate(hook);
+    csp_world.has_direct = csp_world.offloads;
 
   fn_exit:
     return mpi_errno;
@@ -68,6 +69,7 @@ static void say_goodbye(void)
 {
     const csp_post_t post = {.kind = CSP_POST_LEAVE };
 
+    csp_world.has_direct = 0;
     csp_post(&post);
     while (csp_posts_wait())
         csp_post_waiting();

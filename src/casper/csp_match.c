@@ -4,7 +4,7 @@
  */
 
 #include "mpidimpl.h"
-#include "csp_copy.h"
+#include "csp_expose.h"
 #include "csp_match.h"
 #include "csp_wire.h"
 
@@ -76,13 +76,15 @@ void csp_match_received(const csp_recv_t * recv, int rank, int tag, uint64_t byt
 
     if (!error && bytes > recv->bytes)
         answer.error = MPI_ERR_TRUNCATE;
+    csp_expose_release(recv->spot.segment);
     csp_answer(recv->client, &answer);
 }
 
-void csp_match_sent(csp_client_t * client, uint64_t op, int error)
+void csp_match_sent(csp_client_t * client, uint64_t op, const csp_spot_t * spot, int error)
 {
     csp_answer_t answer = {.op = op,.error = class_of(error) };
 
+    csp_expose_release(spot->segment);
     csp_answer(client, &answer);
 }
 
@@ -90,19 +92,18 @@ void csp_match_sent(csp_client_t * client, uint64_t op, int error)
 static void deliver(csp_msg_t * msg, const csp_recv_t * recv)
 {
     const uint64_t bytes = MPL_MIN(msg->bytes, recv->bytes);
-    const int pid = recv->client->user->pid;
     int error;
 
     if (msg->place == CSP_ELSEWHERE) {
         csp_wire_fetch(msg, recv);
     } else {
         if (msg->place == CSP_IN_USER)
-            error = csp_copy_between(msg->sender->user->pid, msg->addr, pid, recv->addr, bytes);
+            error = csp_copy_between(&msg->spot, &recv->spot, bytes);
         else
-            error = csp_copy_to(pid, recv->addr, msg->data, bytes);
+            error = csp_copy_to(&recv->spot, 0, msg->data, bytes);
         csp_match_received(recv, msg->rank, msg->tag, msg->bytes, error);
         if (msg->sender)
-            csp_match_sent(msg->sender, msg->op, error);
+            csp_match_sent(msg->sender, msg->op, &msg->spot, error);
     }
     MPL_free(msg->owned);
 }
@@ -113,11 +114,12 @@ static void keep_data(csp_msg_t * msg)
     int error;
 
     msg->owned = csp_must_malloc(msg->bytes);
-    error = csp_copy_from(msg->sender->user->pid, msg->owned, msg->addr, msg->bytes);
-    csp_match_sent(msg->sender, msg->op, error);
+    error = csp_copy_from(&msg->spot, 0, msg->owned, msg->bytes);
+    csp_match_sent(msg->sender, msg->op, &msg->spot, error);
     msg->data = msg->owned;
     msg->place = CSP_IN_GHOST;
     msg->sender = NULL;
+    memset(&msg->spot, 0, sizeof(msg->spot));
 }
 
 static void add_msg(const csp_msg_t * msg)
@@ -194,6 +196,7 @@ void csp_match_cancel(csp_client_t * client, uint64_t op, uint64_t serial)
 
     for (csp_recv_t ** link = &client->first_recv; *link; link = &(*link)->next) {
         if ((*link)->op == op && (*link)->serial == serial) {
+            csp_expose_release((*link)->spot.segment);
             MPL_free(unlink_recv(client, link));
             csp_answer(client, &answer);
             return;

@@ -15,6 +15,7 @@
  * A message is data in the memory of a user of this ghost, data in the ghost, or an announcement by
  * another ghost. */
 
+#include "csp_copy.h"
 #include "csp_ghost.h"
 
 /* Data of up to so many bytes is kept in the ghost, so that its send completes before it is matched. */
@@ -23,7 +24,8 @@
 typedef struct csp_recv {
     uint32_t context;
     int32_t rank, tag;
-    uint64_t op, serial, addr, bytes;
+    uint64_t op, serial, bytes;
+    csp_spot_t spot;
     csp_client_t *client;
     struct csp_recv *next;
 } csp_recv_t;
@@ -40,7 +42,8 @@ typedef struct csp_msg {
     uint64_t bytes;
     csp_place_t place;
     csp_client_t *sender;       /* IN_USER: its user; IN_GHOST: NULL, or whom to answer when matched */
-    uint64_t addr, op;          /* in the sender */
+    csp_spot_t spot;            /* IN_USER: the data */
+    uint64_t op;                /* in the sender */
     int is_synchronous;
     const void *data;           /* IN_GHOST; owned, if it is not inside the post */
     void *owned;                /* to free */
@@ -50,7 +53,8 @@ typedef struct csp_msg {
     struct csp_msg *next;
 } csp_msg_t;
 
-/* Handle a receive, or a message. Both are copied; what msg owns passes to the callee. */
+/* Handle a receive, or a message. Both are copied; what msg owns, and the memory that each holds, pass
+ * to the callee. */
 void csp_match_recv(const csp_recv_t * recv);
 void csp_match_msg(const csp_msg_t * msg);
 
@@ -63,10 +67,11 @@ void csp_match_probe(const csp_recv_t * recv, int is_matched);
 /* Cancel a receive of the client, unless it is matched. */
 void csp_match_cancel(csp_client_t * client, uint64_t op, uint64_t serial);
 
-/* The end of a receive: `error` is 0 or an error number of the system, met when copying. */
+/* The end of a receive: `error` is 0 or an error number of the system, met when copying. Lets go of the
+ * memory that recv holds. */
 void csp_match_received(const csp_recv_t * recv, int rank, int tag, uint64_t bytes, int error);
 
-/* The end of a send. */
-void csp_match_sent(csp_client_t * client, uint64_t op, int error);
+/* The end of a send, with its data at spot, whose memory is let go. */
+void csp_match_sent(csp_client_t * client, uint64_t op, const csp_spot_t * spot, int error);
 
 #endif /* CSP_MATCH_H_INCLUDED */

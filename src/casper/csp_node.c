@@ -31,6 +31,16 @@ csp_ghost_t *csp_node_ghost(int number)
     return ghost;
 }
 
+/* The index among the ghosts of this node. */
+static int place_of_ghost(int number)
+{
+    int place = 0;
+
+    for (int i = csp_world.users; i < number; i++)
+        place += MPIR_Process.node_map[i] == MPIR_Process.node_map[number];
+    return place;
+}
+
 static void find_places(void)
 {
     csp_node.ghosts = csp_world.settings.ghosts;
@@ -38,10 +48,11 @@ static void find_places(void)
     csp_node.ghost = shared;
     csp_node.user = (csp_user_t *) (csp_node.ghost + csp_node.ghosts);
     if (csp_world.is_ghost) {
-        csp_node.my_ghost = csp_node.ghost + MPIR_Process.local_rank - csp_node.users;
+        csp_node.my_ghost = csp_node.ghost + place_of_ghost(MPIR_Process.rank);
     } else {
         csp_node.my_user = csp_node.user + MPIR_Process.local_rank;
-        csp_node.my_ghost = csp_node.ghost + MPIR_Process.local_rank * csp_node.ghosts / csp_node.users;
+        csp_node.my_ghost = csp_node.ghost +
+            place_of_ghost(csp_world.users + csp_world.ghost_of[MPIR_Process.rank]);
     }
 }
 
@@ -79,11 +90,12 @@ static int can_reach_users(void)
 {
     for (int i = 0; i < csp_node.users; i++) {
         csp_user_t *user = &csp_node.user[i];
+        const csp_spot_t spot = {.pid = user->pid,.addr = user->probe };
         uint64_t word = 0;
-        if (csp_node.ghost + i * csp_node.ghosts / csp_node.users != csp_node.my_ghost)
+        if (csp_world.users + csp_world.ghost_of[user->number] != MPIR_Process.rank)
             continue;
-        if (csp_copy_from(user->pid, &word, user->probe, sizeof(word)) || word != PROBE_WORD ||
-            csp_copy_to(user->pid, user->probe, &word, sizeof(word)))
+        if (csp_copy_from(&spot, 0, &word, sizeof(word)) || word != PROBE_WORD ||
+            csp_copy_to(&spot, 0, &word, sizeof(word)))
             return 0;
     }
     return 1;

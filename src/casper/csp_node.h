@@ -20,13 +20,15 @@ enum {
     CSP_POST_PROBE,
     CSP_POST_MPROBE,
     CSP_POST_CANCEL,            /* a receive */
-    CSP_POST_MAP,               /* map a segment of a window, and make a lock */
+    CSP_POST_MAP,               /* map a segment, and make a lock if it is a window's */
     CSP_POST_UNMAP,             /* the user needs them no longer; no answer */
     CSP_POST_LEAVE              /* the user posts nothing more */
 };
 
 #define CSP_POST_SYNC   1u      /* flag: the send completes after it is matched */
 #define CSP_POST_INLINE 2u      /* flag: the data is in the post */
+#define CSP_POST_DIRECT 4u      /* flag: the data, or its room, is in a segment that the ghost maps */
+#define CSP_POST_LOCK   8u      /* flag of map and unmap: with a lock */
 
 #define CSP_INLINE 64           /* most bytes of data in a post */
 
@@ -39,12 +41,13 @@ typedef struct csp_post {
     int32_t tag;                /* receive, probe: may be MPI_ANY_TAG */
     int32_t dest;               /* send: number of the user that receives */
     uint64_t op;                /* the user's name for the operation; 0: no answer is wanted */
-    uint64_t addr;              /* of contiguous data; map: offset; unmap: the lock */
+    uint64_t addr;              /* of contiguous data; unmap: the lock */
     uint64_t bytes;             /* of a send, a segment; room of a receive */
-    uint64_t object;            /* matched receive: the message; cancel: op of the receive; map and
-                                 * unmap: key of the segment */
+    uint64_t object;            /* matched receive: the message; cancel: op of the receive; map: key
+                                 * of the segment; unmap: the ghost's name for it */
     uint64_t serial;            /* receive: of this use of op; cancel: of the receive */
-    uint64_t data[CSP_INLINE / sizeof(uint64_t)];
+    uint64_t data[CSP_INLINE / sizeof(uint64_t)];       /* inline data; map: file name; direct: the
+                                                         * ghost's name for the segment, offset */
 } csp_post_t;
 
 #define CSP_ANSWER_FOUND     1u /* flag: the probe has found a message */
@@ -54,12 +57,13 @@ typedef struct csp_post {
 typedef struct csp_answer {
     uint64_t op;
     uint64_t bytes;             /* of the message, also where the receive had less room; map: lock */
-    uint64_t object;            /* matched probe: the message; map: address of the user's part */
+    uint64_t object;            /* matched probe: the message; map: address of the segment */
     int32_t source;             /* rank of the sender in the communicator */
     int32_t tag;
     int32_t error;              /* class */
     uint32_t flags;
-    uint64_t pad[3];
+    uint64_t segment;           /* map: the ghost's name for it */
+    uint64_t pad[2];
 } csp_answer_t;
 
 #define CSP_RING 256            /* entries; a power of 2 */
@@ -96,6 +100,7 @@ typedef struct csp_ghost {
     int32_t pid;
     int32_t number;
     MPL_proc_mutex_t accumulates;       /* of the first ghost: for windows of the whole node */
+    TSM_ATOMIC(uint32_t) is_short;      /* of the first ghost: the node was told that memory is short */
 } csp_ghost_t;
 
 /* The node's shared memory, in this process. */

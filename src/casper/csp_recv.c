@@ -5,6 +5,7 @@
 
 #include "mpidimpl.h"
 #include "csp.h"
+#include "csp_direct.h"
 #include "csp_post.h"
 
 /* Describe the buffer, and post the receive of req. */
@@ -18,6 +19,7 @@ static int post_recv(csp_post_t * post, void *buf, MPI_Aint count, MPI_Datatype 
     post->serial = op->serial;
     post->addr = (uint64_t) (uintptr_t) op->data.addr;
     post->bytes = (uint64_t) op->data.bytes;
+    csp_direct_mark(post);
     op->req->dev.casper = op;
     mpi_errno = csp_post(post);
     MPIR_ERR_CHECK(mpi_errno);

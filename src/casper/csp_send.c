@@ -5,6 +5,7 @@
 
 #include "mpidimpl.h"
 #include "csp.h"
+#include "csp_direct.h"
 #include "csp_post.h"
 
 /* The number of the process that has this rank. */
@@ -50,6 +51,8 @@ int csp_isend(const void *buf, MPI_Aint count, MPI_Datatype datatype, int rank, 
         op = *req ? csp_op_new(*req) : NULL;
         MPIR_ERR_CHKANDSTMT(!op, mpi_errno, MPIX_ERR_NOREQ, goto fn_fail, "**nomemreq");
         op->data = data;
+        csp_direct_mark(&post);
+        (*req)->dev.casper = op;
         csp_count_send(1);
         post.op = (uint64_t) (uintptr_t) op;
     }

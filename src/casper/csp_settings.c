@@ -28,9 +28,10 @@ static void make_plain(char *text)
 void csp_settings_text(char text[CSP_SETTINGS_TEXT])
 {
     const char *ghosts = value_of("CSP_NG"), *config = value_of("CSP_ASYNC_CONFIG");
+    const char *placement = value_of("CSP_PLACEMENT");
 
-    snprintf(text, CSP_SETTINGS_TEXT, "%.40s/%.40s", *ghosts ? ghosts : "unset",
-             *config ? config : "unset");
+    snprintf(text, CSP_SETTINGS_TEXT, "%.40s/%.40s/%.40s", *ghosts ? ghosts : "unset",
+             *config ? config : "unset", *placement ? placement : "unset");
     make_plain(text);
 }
 
@@ -43,6 +44,22 @@ static int read_number(const char *text, int most, int *number)
         return 0;
     *number = (int) n;
     return 1;
+}
+
+/* Returns NULL, or what is wrong. */
+static const char *read_placement(const char *text, csp_domain_kind_t * placement)
+{
+    static char problem[CSP_SETTINGS_TEXT];
+    static const char *const names[] = { "machine", "socket", "numa" };   /* csp_domain_kind_t */
+
+    *placement = CSP_MACHINE;
+    while (*text && *placement <= CSP_NUMA && strcmp(text, names[*placement]) != 0)
+        (*placement)++;
+    if (*placement > CSP_NUMA)
+        snprintf(problem, sizeof(problem), "CSP_PLACEMENT=%.40s is not machine, socket or numa", text);
+    else if (!csp_domain_is_known(*placement))
+        snprintf(problem, sizeof(problem), "CSP_PLACEMENT=%.40s needs a library with hwloc", text);
+    return *problem ? problem : NULL;
 }
 
 const char *csp_settings_read(csp_settings_t * settings)
@@ -61,5 +78,5 @@ const char *csp_settings_read(csp_settings_t * settings)
         snprintf(problem, sizeof(problem), "CSP_ASYNC_CONFIG=%.40s is neither on nor off", config);
         return problem;
     }
-    return NULL;
+    return read_placement(value_of("CSP_PLACEMENT"), &settings->placement);
 }

@@ -6,11 +6,15 @@
 #ifndef CSP_SETTINGS_H_INCLUDED
 #define CSP_SETTINGS_H_INCLUDED
 
-/* The settings from the environment: CSP_NG, CSP_ASYNC_CONFIG. All processes must have the same. */
+#include "csp_domain.h"
+
+/* The settings from the environment: CSP_NG, CSP_ASYNC_CONFIG, CSP_PLACEMENT. All processes must have
+ * the same. */
 
 typedef struct csp_settings {
     int ghosts;                 /* of each node; 0: none */
     int all_comms;              /* offload every communicator, not only those that ask for it */
+    csp_domain_kind_t placement;        /* users of one such part of a node share ghosts of it */
 } csp_settings_t;
 
 #define CSP_SETTINGS_TEXT 256   /* bytes */

@@ -4,6 +4,7 @@
  */
 
 #include "mpidimpl.h"
+#include "csp_direct.h"
 #include "csp_post.h"
 #include "csp_share.h"
 
@@ -60,10 +61,9 @@ static void locate_parts(const csp_share_t * share, MPIR_Comm * node,
 /* By one process of the node. On failure the name stays empty. */
 static void create(csp_share_t * share)
 {
-    static TSM_ATOMIC(uint64_t) serial;
     char *name;
 
-    share->key = (uint64_t) MPIR_Process.rank << 40 | tsm_fetch_add(&serial, 1, TSM_RELAXED);
+    share->key = csp_direct_key();
     if (MPL_shm_seg_create_and_attach(share->handle, share->bytes, &share->addr, 0)) {
         share->addr = NULL;
     } else if (MPL_shm_hnd_get_serialized_by_ref(share->handle, &name) == MPL_SUCCESS &&
@@ -129,8 +129,8 @@ void csp_share_unname(csp_share_t * share, MPIR_Win * win)
 int csp_share_map(csp_share_t * share, csp_target_t * target)
 {
     csp_post_t post = {
-        .kind = CSP_POST_MAP,.object = share->key,.bytes = (uint64_t) share->bytes,
-        .addr = (uint64_t) share->offset
+        .kind = CSP_POST_MAP,.flags = CSP_POST_LOCK,.object = share->key,
+        .bytes = (uint64_t) share->bytes
     };
     csp_op_t *op;
 
@@ -141,20 +141,27 @@ int csp_share_map(csp_share_t * share, csp_target_t * target)
     if (csp_ask(&post, &op))
         return 0;
     share->is_mapped = op->answer.error == MPI_SUCCESS;
-    target->base = op->answer.object;
+    share->segment = op->answer.segment;
+    target->base = op->answer.object + (uint64_t) share->offset;
     target->lock = op->answer.bytes;
     csp_op_free(op);
+    if (share->is_mapped)
+        csp_direct_add(share->addr, (size_t) share->bytes, share->segment);
     return share->is_mapped;
 }
 
 void csp_share_close(csp_share_t * share, const csp_target_t * target)
 {
     const csp_post_t post = {
-        .kind = CSP_POST_UNMAP,.object = share->key,.addr = target->lock
+        .kind = CSP_POST_UNMAP,.flags = CSP_POST_LOCK,.object = share->segment,
+        .addr = target->lock
     };
 
-    if (share->is_mapped)
+    if (share->is_mapped) {
+        size_t bytes;
+        csp_direct_remove(share->addr, &bytes);
         csp_post(&post);
+    }
     if (share->addr)
         MPL_shm_seg_detach(share->handle, &share->addr, share->bytes);
     if (share->handle)

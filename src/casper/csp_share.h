@@ -19,6 +19,7 @@ typedef struct csp_share {
     MPI_Aint bytes;
     MPI_Aint offset;            /* of our part */
     int is_mapped;              /* by our ghost, for us */
+    uint64_t segment;           /* our ghost's name for it, then */
 } csp_share_t;
 
 /* Make the segment and attach it, as share says afterwards; collective over the processes of win on

@@ -168,6 +168,7 @@ void csp_win_ready(MPIR_Win * win)
 
 void csp_win_free(MPIR_Win * win)
 {
+    csp_win_unshare(win);
     if (!csp_win_has(win))
         return;
     MPIDI_WIN(win, winattr) &= ~(MPIDI_winattr_t) MPIDI_WINATTR_SHM_ALLOCATED;

@@ -4,7 +4,6 @@
  */
 
 #include "mpidimpl.h"
-#include "csp_copy.h"
 #include "csp_wire.h"
 
 #define TAG_ENVELOPE 1
@@ -39,17 +38,19 @@ typedef struct sending {
 /* A send whose data the receiver's ghost fetches. */
 typedef struct outgoing {
     csp_client_t *client;
-    uint64_t op, addr;
+    uint64_t op;
+    csp_spot_t spot;
 } outgoing_t;
 
 /* Data on its way, to or from another ghost, in pieces: piece i uses buffer i % WINDOW. */
 typedef struct stream {
     int is_in;                  /* to one of our users */
     int ghost, tag, error;
-    uint64_t bytes, addr;
+    uint64_t bytes;
     uint64_t begun, ended;      /* pieces */
     csp_client_t *client;
     uint64_t op;                /* out: of the send */
+    csp_spot_t spot;            /* out */
     csp_recv_t recv;            /* in */
     int rank, msg_tag;          /* in: of the message */
     uint64_t msg_bytes;
@@ -138,7 +139,8 @@ static envelope_t envelope_of(const csp_post_t * post, uint32_t kind)
     return e;
 }
 
-static void send_eager(csp_client_t * client, const csp_post_t * post, int ghost)
+static void send_eager(csp_client_t * client, const csp_post_t * post, const csp_spot_t * spot,
+                       int ghost)
 {
     const envelope_t e = envelope_of(post, ENVELOPE_EAGER);
     sending_t *s = new_sending(sizeof(e) + post->bytes);
@@ -148,12 +150,13 @@ static void send_eager(csp_client_t * client, const csp_post_t * post, int ghost
     if (post->flags & CSP_POST_INLINE)
         memcpy(s->bytes + sizeof(e), post->data, post->bytes);
     else
-        error = csp_copy_from(client->user->pid, s->bytes + sizeof(e), post->addr, post->bytes);
+        error = csp_copy_from(spot, 0, s->bytes + sizeof(e), post->bytes);
     begin_sending(s, sizeof(e) + post->bytes, ghost);
-    csp_match_sent(client, post->op, error);
+    csp_match_sent(client, post->op, spot, error);
 }
 
-static void send_ask(csp_client_t * client, const csp_post_t * post, int ghost)
+static void send_ask(csp_client_t * client, const csp_post_t * post, const csp_spot_t * spot,
+                     int ghost)
 {
     envelope_t e = envelope_of(post, ENVELOPE_ASK);
     sending_t *s = new_sending(sizeof(e));
@@ -161,21 +164,21 @@ static void send_ask(csp_client_t * client, const csp_post_t * post, int ghost)
 
     out->client = client;
     out->op = post->op;
-    out->addr = post->addr;
+    out->spot = *spot;
     e.name = (uint64_t) (uintptr_t) out;
     memcpy(s->bytes, &e, sizeof(e));
     begin_sending(s, sizeof(e), ghost);
     unanswered++;
 }
 
-void csp_wire_send(csp_client_t * client, const csp_post_t * post)
+void csp_wire_send(csp_client_t * client, const csp_post_t * post, const csp_spot_t * spot)
 {
     int ghost = csp_world.ghost_of[post->dest];
 
     if (!(post->flags & CSP_POST_SYNC) && post->bytes <= CSP_EAGER)
-        send_eager(client, post, ghost);
+        send_eager(client, post, spot, ghost);
     else
-        send_ask(client, post, ghost);
+        send_ask(client, post, spot, ghost);
 }
 
 /* ---- data in pieces ---- */
@@ -201,8 +204,7 @@ static void begin_piece(stream_t * s)
         s->req[i] = irecv(s->buf[i], size, s->ghost, s->tag);
     } else {
         if (!s->error)
-            s->error = csp_copy_from(s->client->user->pid, s->buf[i], s->addr + s->begun * PIECE,
-                                     size);
+            s->error = csp_copy_from(&s->spot, s->begun * PIECE, s->buf[i], size);
         s->req[i] = isend(s->buf[i], size, s->ghost, s->tag);
     }
     s->begun++;
@@ -213,7 +215,7 @@ static void end_piece(stream_t * s)
     int i = (int) (s->ended % WINDOW);
 
     if (s->is_in && !s->error)
-        s->error = csp_copy_to(s->recv.client->user->pid, s->addr + s->ended * PIECE, s->buf[i],
+        s->error = csp_copy_to(&s->recv.spot, s->ended * PIECE, s->buf[i],
                                size_of_piece(s, s->ended));
     s->ended++;
 }
@@ -223,7 +225,7 @@ static void end_stream(stream_t * s)
     if (s->is_in)
         csp_match_received(&s->recv, s->rank, s->msg_tag, s->msg_bytes, s->error);
     else
-        csp_match_sent(s->client, s->op, s->error);
+        csp_match_sent(s->client, s->op, &s->spot, s->error);
     for (int i = 0; i < WINDOW; i++)
         MPL_free(s->buf[i]);
     MPL_free(s);
@@ -297,7 +299,6 @@ void csp_wire_fetch(const csp_msg_t * msg, const csp_recv_t * recv)
     in->tag = free_tag();
     in->is_in = 1;
     in->recv = *recv;
-    in->addr = recv->addr;
     in->rank = msg->rank;
     in->msg_tag = msg->tag;
     in->msg_bytes = msg->bytes;
@@ -316,7 +317,7 @@ static void handle_fetch(const envelope_t * e, int ghost)
 
     s->client = out->client;
     s->op = out->op;
-    s->addr = out->addr;
+    s->spot = out->spot;
     MPL_free(out);
     unanswered--;
 }

@@ -17,8 +17,9 @@
 /* Prepare to receive from other ghosts; nothing if there is no other. */
 void csp_wire_open(void);
 
-/* Send on the post of a user, whose receiver is another ghost's. */
-void csp_wire_send(csp_client_t * client, const csp_post_t * post);
+/* Send on the post of a user, whose receiver is another ghost's; its data is at spot, whose memory it
+ * holds until it has ended. */
+void csp_wire_send(csp_client_t * client, const csp_post_t * post, const csp_spot_t * spot);
 
 /* Ask for the data of a message elsewhere, for a receive. */
 void csp_wire_fetch(const csp_msg_t * msg, const csp_recv_t * recv);

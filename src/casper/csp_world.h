@@ -17,6 +17,7 @@ typedef struct csp_world {
     int is_ghost;               /* this process */
     int is_split;               /* MPI_COMM_WORLD holds users only, or ghosts only */
     int offloads;               /* ghosts can reach the memory of all users */
+    int has_direct;             /* this process is a user whose ghost maps memory for it */
     int *ghost_of;              /* rank of each user's ghost among the ghosts */
 } csp_world_t;
 
@@ -26,7 +27,7 @@ extern csp_world_t csp_world;
  * an MPI error code. */
 int csp_world_split(void);
 
-/* Make the hint async_config of communicators known. In MPI_Init, before the first of them. */
+/* Make the hints of communicators known. In MPI_Init, before the first of them. */
 void csp_comm_register_hint(void);
 
 /* csp_comm_is_possible: 1 if comm can be offloaded, the same in all its processes. csp_comm_wish: what
