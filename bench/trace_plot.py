@@ -5,6 +5,7 @@ import matplotlib
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt  # noqa: E402
+from matplotlib.ticker import MaxNLocator  # noqa: E402
 
 from trace_file import LEVELS, QUEUES  # noqa: E402
 
@@ -49,7 +50,8 @@ def by_threads(traces, path):
                 xy = points(mine, figure)
                 if xy:
                     ax.plot(*zip(*xy), marker="o", label=label + name)
-        ax.set(title=title, ylabel=unit, xlabel="threads", ylim=(0, None))
+        ax.set(title=title, ylabel=unit, xlabel="threads", ylim=(0, 1.05 * ax.get_ylim()[1]))
+        ax.xaxis.set_major_locator(MaxNLocator(integer=True))
         if ax.has_data():
             ax.legend(fontsize="small")
     fig.savefig(path)
@@ -67,6 +69,7 @@ def holders(ax, t, window):
             ax.broken_barh(spans, (thread - 0.4, 0.8), color=color)
     ax.set(title=f"{t.label}, rank {t.head['rank']}: main path blue, progress loop orange",
            ylabel="thread that holds a VCI", xlabel="ms")
+    ax.yaxis.set_major_locator(MaxNLocator(integer=True))
 
 
 def queues(ax, t, window):

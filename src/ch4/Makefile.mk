@@ -28,5 +28,7 @@ mpi_core_sources += \
     src/mpid/ch4/src/threads/stats/places.c \
     src/mpid/ch4/src/threads/stats/pvars.c \
     src/mpid/ch4/src/threads/stats/report.c \
+    src/mpid/ch4/src/threads/stats/trace.c \
+    src/mpid/ch4/src/threads/stats/trace_file.c \
     src/mpid/ch4/src/threads/thread.c \
     src/mpid/ch4/src/threads/vci.c
