@@ -1,11 +1,12 @@
 /* Copyright (C) by the MPICH-TSM developers
  * See COPYRIGHT in top-level directory */
 
-/* MPIR_CVAR_CH4_THREAD_TRACE: each process writes a file at MPI_Finalize, whose records account for each
- * acquisition of the lock of a VCI: recorded, passed over by the sampling, or dropped because a buffer
- * was full. In a trace that has all of them the holds of a VCI do not overlap, and add up to the
- * counters. Samples have the operations that the program has issued. MT_TRACE: all, part (the sampling
- * passes over some), full (buffers are too small). MT_NAME=yes: the file's name has the rank in it.
+/* MPIR_CVAR_CH4_THREAD_TRACE: each process writes a file at MPI_Finalize, whose records account for
+ * each acquisition of the lock of a VCI: recorded, passed over by the sampling, or dropped because a
+ * buffer was full. In a trace that has all of them the holds of a VCI do not overlap, and add up to
+ * the counters. Samples have the operations that the program has issued. MT_TRACE: all, part (the
+ * sampling passes over some), full (buffers are too small). MT_NAME=yes: the file's name has the rank
+ * in it.
  * -t threads, -n messages. */
 #include "mt.h"
 #include "pvars.h"
@@ -211,7 +212,8 @@ static void read_file(void)
         snprintf(path, sizeof(path), "%s.%d", name, mt.rank);
     f = fopen(path, "r");
     CHECK(f, "there is no file %s", path);
-    CHECK(fgets(line, sizeof(line), f) && !strcmp(line, "MPICH-TSM thread trace 1\n"), "another format");
+    CHECK(fgets(line, sizeof(line), f) && !strcmp(line, "MPICH-TSM thread trace 1\n"),
+          "another format");
     while (fgets(line, sizeof(line), f))
         take(line);
     fclose(f);

@@ -5,8 +5,8 @@
 
 /* The file of the trace: lines of text, each a word that names its kind and numbers. A line `columns`
  * names the numbers of each kind. The first line has the version, which grows when a reader must
- * change; the last one tells that the file is whole. doc/stats.md describes it for users, bench/tsm-trace
- * reads it. */
+ * change; the last one tells that the file is whole. doc/stats.md describes it for users, and
+ * bench/tsm-trace reads it. */
 
 #include "mpidimpl.h"
 #include "threads/stats/trace.h"
