@@ -17,6 +17,7 @@ mpi_core_sources += \
     src/mpid/ch4/src/threads/progress/async.c \
     src/mpid/ch4/src/threads/progress/poll.c \
     src/mpid/ch4/src/threads/progress/server.c \
+    src/mpid/ch4/src/threads/progress/stack.c \
     src/mpid/ch4/src/threads/progress/start.c \
     src/mpid/ch4/src/threads/progress/wait.c \
     src/mpid/ch4/src/threads/progress/watchdog.c \
@@ -28,5 +29,7 @@ mpi_core_sources += \
     src/mpid/ch4/src/threads/stats/places.c \
     src/mpid/ch4/src/threads/stats/pvars.c \
     src/mpid/ch4/src/threads/stats/report.c \
+    src/mpid/ch4/src/threads/stats/trace.c \
+    src/mpid/ch4/src/threads/stats/trace_file.c \
     src/mpid/ch4/src/threads/thread.c \
     src/mpid/ch4/src/threads/vci.c

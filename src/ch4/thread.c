@@ -9,6 +9,7 @@
 
 #include "threads/combiner.h"
 #include "threads/post_queue.h"
+#include "threads/stats/trace.h"
 #include "tsm/tsm_wait.h"
 
 __thread MPIDI_thread_local_t MPIDI_thread_local __attribute__((tls_model("initial-exec")));
@@ -105,6 +106,7 @@ MPIDI_thread_t *MPIDI_thread_create(void)
         abort();
     }
     MPIDI_thread_local.self = self;
+    MPIDI_STATS(MPIDI_trace_join(self));
     return self;
 }
 

@@ -3,9 +3,10 @@
 
 /* MPIR_CVAR_PROGRESS_TIMEOUT: a process in which calls wait that long prints the waiting threads,
  * their calls and the state of each VCI to stderr, once, and goes on.  If progress is usc, all but
- * one of them sleep then.  A process in which no call waits prints nothing.  Process 0 waits in all
- * its threads but one, which reads what is printed and then asks process 1, outside MPI until then,
- * for the messages; so no time is assumed. */
+ * one of them sleep then.  Others wait in probes and for the lock of a window.  Each waiting thread has
+ * its stack printed.  A process in which no call waits prints nothing.  Process 0 waits in all its
+ * threads but one, which reads what is printed and then asks process 1, outside MPI until then, for
+ * the messages; so no time is assumed. */
 #include "mt.h"
 
 #define REPORT "an MPI call has waited for more than MPIR_CVAR_PROGRESS_TIMEOUT="
@@ -14,6 +15,11 @@ static FILE *printed;           /* stderr of this process */
 static int saved_stderr;
 static int peer_pid;
 static atomic_int answered;     /* messages that have arrived */
+static MPI_Win win;             /* process 1 holds its own lock until it has been called back */
+
+/* Calls that wait for no request: one thread in each. */
+static const char *const others[] = { "MPI_Probe", "MPI_Mprobe", "MPI_Win_lock" };
+#define OTHERS ((int) (sizeof(others) / sizeof(others[0])))
 
 static void redirect_stderr(void)
 {
@@ -89,16 +95,32 @@ static void check_sleepers(const char *text)
     MT_CHECK(strstr(text, want), "no '%s' in:\n%s", want, text);
 }
 
+/* One thread waits in the call, and the function, with or without a P, is in one stack. */
+static void check_other(const char *text, const char *call)
+{
+    char waits[64], frame[64];
+
+    snprintf(waits, sizeof(waits), " waits in %s for ", call);
+    snprintf(frame, sizeof(frame), "%s+", call);
+    MT_CHECK(count_of(text, waits) == 1, "%d threads wait in %s:\n%s", count_of(text, waits), call,
+             text);
+    MT_CHECK(count_of(text, frame) == 1, "%s is in %d stacks:\n%s", call, count_of(text, frame), text);
+}
+
 static void check_report(void)
 {
     const char *text = printed_text();
 
     restore_stderr();
     MT_CHECK(count_of(text, REPORT) == 1, "%d reports instead of 1", count_of(text, REPORT));
-    MT_CHECK(count_of(text, " waits in ") == mt.threads, "%d waiting threads instead of %d:\n%s",
-             count_of(text, " waits in "), mt.threads, text);
-    MT_CHECK(count_of(text, "MPI_Waitany") == mt.threads / 2, "%d threads in MPI_Waitany, not %d",
-             count_of(text, "MPI_Waitany"), mt.threads / 2);
+    MT_CHECK(count_of(text, " waits in ") == mt.threads + OTHERS,
+             "%d waiting threads instead of %d:\n%s", count_of(text, " waits in "),
+             mt.threads + OTHERS, text);
+    MT_CHECK(count_of(text, " waits in MPI_Waitany") == mt.threads / 2,
+             "%d threads in MPI_Waitany, not %d", count_of(text, " waits in MPI_Waitany"),
+             mt.threads / 2);
+    for (int i = 0; i < OTHERS; i++)
+        check_other(text, others[i]);
     if (is_usc(text))
         check_sleepers(text);
 }
@@ -114,6 +136,23 @@ static void wait_for_message(int id)
     else
         MT_OK(MPI_Waitany(1, &r, &i, MPI_STATUS_IGNORE));
     atomic_fetch_add(&answered, 1);
+}
+
+static void wait_otherwise(int other)
+{
+    const int tag = mt.threads + other;
+    MPI_Message m;
+
+    if (other == 0) {
+        MT_OK(MPI_Probe(mt.peer, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+        MT_OK(MPI_Recv(NULL, 0, MPI_INT, mt.peer, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    } else if (other == 1) {
+        MT_OK(MPI_Mprobe(mt.peer, tag, MPI_COMM_WORLD, &m, MPI_STATUS_IGNORE));
+        MT_OK(MPI_Mrecv(NULL, 0, MPI_INT, &m, MPI_STATUS_IGNORE));
+    } else {
+        MT_OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, mt.peer, 0, win));
+        MT_OK(MPI_Win_unlock(mt.peer, win));
+    }
 }
 
 /* A receive that is no wait, however late the message is. */
@@ -147,6 +186,10 @@ static void *worker(void *arg)
         wait_for_message(t->id);
         return NULL;
     }
+    if (t->id < mt.threads + OTHERS) {
+        wait_otherwise(t->id - mt.threads);
+        return NULL;
+    }
     while (!is_reported())
         usleep(10000);
     mt_call_back(peer_pid);
@@ -161,18 +204,24 @@ static void must_have_printed_nothing(void)
 
 int main(int argc, char **argv)
 {
+    void *base;
+
     redirect_stderr();
     mt_init(argc, argv, 4, 1);
+    MT_OK(MPI_Win_allocate(8, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win));
     if (mt.rank == 0) {
         receive_without_wait(&peer_pid);
-        mt_run(mt.threads + 1, worker);
+        mt_run(mt.threads + OTHERS + 1, worker);
         check_report();
         MT_CHECK(answered == mt.threads, "%d messages instead of %d", answered, mt.threads);
     } else {
+        MT_OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, mt.rank, 0, win));
         stay_outside();
         must_have_printed_nothing();
-        for (int i = 0; i < mt.threads; i++)
+        for (int i = 0; i < mt.threads + 2; i++)
             MT_OK(MPI_Send(NULL, 0, MPI_INT, mt.peer, i, MPI_COMM_WORLD));
+        MT_OK(MPI_Win_unlock(mt.rank, win));
     }
+    MT_OK(MPI_Win_free(&win));
     return mt_finish();
 }

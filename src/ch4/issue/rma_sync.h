@@ -6,6 +6,8 @@
 #ifndef MPIDI_ISSUE_RMA_SYNC_H_INCLUDED
 #define MPIDI_ISSUE_RMA_SYNC_H_INCLUDED
 
+#include "../progress/watchdog.h"
+
 /* The calls that complete one-sided operations or end an epoch, and so every call after which the
  * window may be freed, first issue what is posted to the window; that takes the place of references.
  * These calls also return the first error of an operation that was posted without a request, because
@@ -57,7 +59,7 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_rma_error(MPIR_Win * win, int mpi_errno)
     do { \
         MPIDI_rma_issue_posted(win_); \
         MPIDI_RMA_NO_TURNS(); \
-        mpi_errno = call_; \
+        MPIDI_WATCHDOG_WAITS(mpi_errno = call_); \
         MPIDI_RMA_NO_TURNS(); \
         mpi_errno = MPIDI_rma_error(win_, mpi_errno); \
     } while (0)

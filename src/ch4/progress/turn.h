@@ -11,6 +11,7 @@
 
 #include "../vci.h"
 #include "server.h"
+#include "watchdog.h"
 
 /* One turn of a loop that holds the lock of a VCI and waits for the peer: drive the VCI, and now and
  * then another one, since the peer may be in such a loop for that; let other threads in. What the

@@ -4,6 +4,7 @@
  */
 
 #include "mpidimpl.h"
+#include "stack.h"
 #include "watchdog.h"
 
 #include <pthread.h>
@@ -27,7 +28,8 @@ cvars:
       scope       : MPI_T_SCOPE_LOCAL
       description : >-
         When an MPI call has waited for so many seconds, the process prints once to stderr which
-        threads wait in which calls, and the state of every VCI, and goes on waiting. 0: never.
+        threads wait in which calls, with their stacks, and the state of every VCI, and goes on
+        waiting. Takes a real-time signal. 0: never.
 
 === END_MPI_T_CVAR_INFO_BLOCK ===
 */
@@ -44,6 +46,7 @@ typedef struct record {
     TSM_ATOMIC(const char *) call;
     TSM_ATOMIC(unsigned long) thread;
     TSM_ATOMIC(long) lwp;
+    const char *inside;         /* the call it has entered; only the thread itself reads it */
 } record_t;
 
 int MPIDI_watchdog_on;
@@ -87,6 +90,7 @@ static void record_exit(void *arg)
     record_t *r = arg;
 
     mine = NULL;
+    r->inside = NULL;
     tsm_store(&r->since, 0, TSM_RELAXED);
     tsm_store(&r->used, 0, TSM_RELEASE);
 }
@@ -133,7 +137,17 @@ void MPIDI_watchdog_clear(const char *call)
     if (!mine && !(mine = new_record()))
         return;
     tsm_store(&mine->since, 0, TSM_RELAXED);
-    tsm_store(&mine->call, call, TSM_RELAXED);
+    tsm_store(&mine->call, call ? call : mine->inside, TSM_RELAXED);
+    if (!call)
+        MPIDI_watchdog_mark();
+}
+
+void MPIDI_watchdog_inside(const char *call)
+{
+    if (mine || (mine = new_record())) {
+        mine->inside = call;
+        MPIDI_watchdog_clear(NULL);
+    }
 }
 
 void MPIDI_watchdog_mark(void)
@@ -156,16 +170,27 @@ static uint64_t oldest_wait(void)
     return oldest;
 }
 
+/* MPICH's names of its own functions begin with MPID. */
+static const char *user_name(const char *call)
+{
+    return call + (strncmp(call, "MPID_", 5) ? 0 : 5);
+}
+
 static void print_waits(FILE * out, uint64_t t)
 {
+    char prefix[32];
+
     for (record_t * r = tsm_load(&records, TSM_ACQUIRE); r; r = r->next) {
         uint64_t since = tsm_load(&r->since, TSM_ACQUIRE);
         const char *call = tsm_load(&r->call, TSM_RELAXED);
         if (!since || !call)
             continue;
-        fprintf(out, "[%d]   thread %#lx (LWP %ld) waits in %s for %.1f s\n", dog.rank,
-                tsm_load(&r->thread, TSM_RELAXED), tsm_load(&r->lwp, TSM_RELAXED), call,
+        fprintf(out, "[%d]   thread %#lx (LWP %ld) waits in %s%s for %.1f s\n", dog.rank,
+                tsm_load(&r->thread, TSM_RELAXED), tsm_load(&r->lwp, TSM_RELAXED),
+                user_name(call) == call ? "" : "MPI_", user_name(call),
                 (double) (int64_t) (t - since) / NANO);
+        snprintf(prefix, sizeof(prefix), "[%d]     ", dog.rank);
+        MPIDI_stack_print(out, tsm_load(&r->lwp, TSM_RELAXED), prefix);
     }
 }
 
@@ -263,12 +288,14 @@ int MPIDI_watchdog_start(int rank, int vcis, MPIDI_watchdog_fill_t fill)
     pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
     pthread_cond_init(&dog.wake, &attr);
     pthread_condattr_destroy(&attr);
+    MPIDI_stack_open();
     MPIR_ERR_CHKANDJUMP(start_thread(), mpi_errno, MPI_ERR_OTHER, "**nomem");
     MPIDI_watchdog_on = 1;
 
   fn_exit:
     return mpi_errno;
   fn_fail:
+    MPIDI_stack_close();
     pthread_cond_destroy(&dog.wake);
     pthread_mutex_destroy(&dog.lock);
     goto fn_exit;
@@ -284,6 +311,7 @@ void MPIDI_watchdog_stop(void)
     pthread_cond_signal(&dog.wake);
     pthread_mutex_unlock(&dog.lock);
     pthread_join(dog.thread, NULL);
+    MPIDI_stack_close();
     pthread_cond_destroy(&dog.wake);
     pthread_mutex_destroy(&dog.lock);
 }

@@ -6,16 +6,19 @@
 #ifndef MPIDI_WATCHDOG_H_INCLUDED
 #define MPIDI_WATCHDOG_H_INCLUDED
 
-/* Prints, once in a process, which MPI calls have waited for MPIR_CVAR_PROGRESS_TIMEOUT seconds and
- * the state of every VCI. A separate thread checks all waiting threads once a second, so it also
- * reports a process in which all other threads sleep. Without the CVAR there is no such thread, and
- * a call that waits costs one test of a variable that never changes.
+/* Prints, once in a process, which MPI calls have waited for MPIR_CVAR_PROGRESS_TIMEOUT seconds, the
+ * stacks of their threads, and the state of every VCI. A separate thread checks all waiting threads
+ * once a second, so it also reports a process in which all other threads sleep. Without the CVAR there
+ * is no such thread, and a call that waits costs one test of a variable that never changes.
  *
  * A call that waits does
  *     MPIDI_watchdog_begin("MPI_Wait");          the name is a literal
  *     while (...) { poll; MPIDI_watchdog_step(); }    when a poll found nothing, before any sleep
  *     MPIDI_watchdog_end();                      on every way out
- * The end of a nested call also ends the outer one's time, which starts again at its next begin.
+ * The end of a nested call also ends the outer one's time, which starts again at its next begin. A call
+ * that waits in loops of MPICH's own does
+ *     MPIDI_watchdog_enter("MPI_Probe");  ... MPIDI_watchdog_leave();        on every way out
+ * in place of that. It counts as waiting all the time, and again from the end of a nested call on.
  *
  * Threads: any. The watchdog takes no lock of MPICH, because the threads that hang may hold them, and
  * reads atomics only: the fields that it prints need not be of one moment. */
@@ -45,6 +48,7 @@ void MPIDI_watchdog_stop(void);
 /* Slow paths. */
 void MPIDI_watchdog_mark(void);
 void MPIDI_watchdog_clear(const char *call);
+void MPIDI_watchdog_inside(const char *call);
 
 extern int MPIDI_watchdog_on;   /* changes only in MPI_Init and MPI_Finalize */
 
@@ -65,6 +69,26 @@ static inline void MPIDI_watchdog_end(void)
     if (__builtin_expect(MPIDI_watchdog_on, 0))
         MPIDI_watchdog_clear(NULL);
 }
+
+static inline void MPIDI_watchdog_enter(const char *call)
+{
+    if (__builtin_expect(MPIDI_watchdog_on, 0))
+        MPIDI_watchdog_inside(call);
+}
+
+static inline void MPIDI_watchdog_leave(void)
+{
+    if (__builtin_expect(MPIDI_watchdog_on, 0))
+        MPIDI_watchdog_inside(NULL);
+}
+
+/* Around a statement of a function that is called as the MPI function, with MPID in place of MPI. */
+#define MPIDI_WATCHDOG_WAITS(statement_) \
+    do { \
+        MPIDI_watchdog_enter(__func__); \
+        statement_; \
+        MPIDI_watchdog_leave(); \
+    } while (0)
 
 /* What pairs with what
  *   release                                      acquire

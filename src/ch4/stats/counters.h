@@ -61,6 +61,7 @@ typedef struct MPIDI_thread_stats {
     MPIDI_count_t server_naps;
     MPIDI_count_t server_rung;  /* naps that a thread ended */
     TSM_ATOMIC(int) cpu;        /* the processor when it last met contention, and 1; 0: not yet */
+    struct MPIDI_trace_buffer *trace;   /* NULL: it is not traced (trace.h) */
 } MPIDI_thread_stats_t;
 
 /* The length of a queue of the receiver. */
@@ -83,6 +84,7 @@ typedef struct MPIDI_vci_stats {
     MPIDI_count_t acquired TSM_ALIGNED;
     struct MPIDI_thread *last;  /* the last holder */
     uint64_t tenure;            /* operations that this holder has issued for others */
+    struct MPIDI_trace_record *traced;  /* of this holder; NULL: it is not recorded (trace.h) */
     MPIDI_count_t polls;
     MPIDI_count_t polls_vain;   /* Definition 5.5 */
     MPIDI_count_t polls_wasted; /* Definition 5.6 */

@@ -9,6 +9,7 @@
 
 #include "threads/stats/hooks.h"
 #include "threads/stats/places.h"
+#include "threads/stats/trace.h"
 #include "tsm/tsm_load.h"
 
 MPIDI_stats_dangling_t MPIDI_stats_dangling;
@@ -92,12 +93,20 @@ void MPIDI_stats_contended(MPIDI_vci_stats_t * s, MPIDI_thread_t * self)
     }
 }
 
-void MPIDI_stats_end_tenure(MPIDI_vci_stats_t * s)
+static void end_tenure(MPIDI_vci_stats_t * s)
 {
     MPIDI_count(&s->tenures, 1);
     MPIDI_count_most(&s->tenure_most, s->tenure);
     MPIDI_count(&s->batches[MPIDI_count_bucket(s->tenure, MPIDI_STATS_BATCHES)], 1);
     s->tenure = 0;
+}
+
+void MPIDI_stats_leave(MPIDI_vci_t * vci)
+{
+    if (vci->stats.tenure)
+        end_tenure(&vci->stats);
+    if (vci->stats.traced)
+        MPIDI_trace_released(vci);
 }
 
 void MPIDI_stats_post_took(uint64_t begin_ns)
@@ -121,10 +130,13 @@ uint64_t MPIDI_stats_sample_dangling(void)
 {
     uint64_t freed = MPIDI_stats_sum(offsetof(MPIDI_thread_stats_t, freed));
     uint64_t now = MPIDI_stats_sum(offsetof(MPIDI_thread_stats_t, completed)) - freed;
+    MPIDI_thread_t *self = MPIDI_thread_self();
 
     tsm_fetch_add(&MPIDI_stats_dangling.samples, 1, TSM_RELAXED);
     tsm_fetch_add(&MPIDI_stats_dangling.sum, now, TSM_RELAXED);
     raise_most(&MPIDI_stats_dangling.most, now);
+    if (self->stats.trace)
+        MPIDI_trace_sample(self, now);
     return now;
 }
 

@@ -8,8 +8,7 @@
 
 /* What the hooks of --enable-thread-stats call: always inside MPIDI_STATS(), which is empty without the
  * option. Short paths are here, slow ones in hooks.c. No function waits, but for the memory of a
- * thread's record. A trace of acquisitions and polls would take its samples here as well: each event
- * has one function. */
+ * thread's record. */
 
 #include "../thread.h"
 #include "../vci.h"
@@ -21,7 +20,8 @@
 
 /* Slow paths. */
 void MPIDI_stats_contended(MPIDI_vci_stats_t * s, MPIDI_thread_t * self);
-void MPIDI_stats_end_tenure(MPIDI_vci_stats_t * s);
+void MPIDI_stats_leave(MPIDI_vci_t * vci);
+void MPIDI_trace_acquired(MPIDI_vci_t * vci, MPIDI_thread_t * self);
 
 /* The calling thread begins, or ends, to wait for the lock of a VCI, or for another thread that issues
  * its operation. path: MPIDI_STATS_MAIN or _PROGRESS. begin returns what end takes as cpu. */
@@ -50,6 +50,8 @@ static inline void MPIDI_stats_acquired(MPIDI_vci_t * vci)
     MPIDI_vci_stats_t *s = &vci->stats;
     MPIDI_thread_t *self = MPIDI_thread_self();
 
+    if (__builtin_expect(self->stats.trace != NULL, 0))
+        MPIDI_trace_acquired(vci, self);
     MPIDI_count(&s->acquired, 1);
     if (__builtin_expect(MPIDI_stats_waiting(s) != 0, 0))
         MPIDI_stats_contended(s, self);
@@ -62,11 +64,11 @@ static inline void MPIDI_stats_progress_path(MPIDI_vci_t * vci)
     MPIDI_count(&vci->stats.progress, 1);
 }
 
-/* By the holder, before the release. */
+/* By the holder, before the release. One branch for both reasons. */
 static inline void MPIDI_stats_release(MPIDI_vci_t * vci)
 {
-    if (__builtin_expect(vci->stats.tenure != 0, 0))
-        MPIDI_stats_end_tenure(&vci->stats);
+    if (__builtin_expect((vci->stats.tenure | (uintptr_t) vci->stats.traced) != 0, 0))
+        MPIDI_stats_leave(vci);
 }
 
 /* The holder has issued n operations for other threads. */

@@ -7,6 +7,7 @@
 #include "threads/model.h"
 #include "threads/stats/hooks.h"
 #include "threads/stats/report.h"
+#include "threads/stats/trace.h"
 
 /*
 === BEGIN_MPI_T_CVAR_INFO_BLOCK ===
@@ -117,20 +118,27 @@ static void summarize(void)
     fflush(stdout);
 }
 
-static void open_stats(void)
+static int open_stats(void)
 {
     MPIDI_stats_open();
     MPIDI_stats_register();
+    return MPIDI_trace_open();
 }
 
 #else
 
-/* The setting asks for what this library has not. */
-static void open_stats(void)
+#define ABSENT ": ignored, since this library was configured without --enable-thread-stats\n"
+
+/* The settings ask for what this library has not. */
+static int open_stats(void)
 {
+    const char *trace = MPIR_CVAR_CH4_THREAD_TRACE;
+
     if (MPIR_CVAR_CH4_THREAD_SUMMARY && MPIR_Process.rank == 0)
-        fprintf(stderr, "MPIR_CVAR_CH4_THREAD_SUMMARY=%d: ignored, since this library was configured "
-                "without --enable-thread-stats\n", MPIR_CVAR_CH4_THREAD_SUMMARY);
+        fprintf(stderr, "MPIR_CVAR_CH4_THREAD_SUMMARY=%d" ABSENT, MPIR_CVAR_CH4_THREAD_SUMMARY);
+    if (trace && trace[0] && MPIR_Process.rank == 0)
+        fprintf(stderr, "MPIR_CVAR_CH4_THREAD_TRACE=%s" ABSENT, trace);
+    return MPI_SUCCESS;
 }
 
 #endif
@@ -144,7 +152,7 @@ int MPIDI_stats_start(void)
         fprintf(stderr, "MPIR_CVAR_CH4_THREAD_SUMMARY=%d: must be 0, 1 or 2\n",
                 MPIR_CVAR_CH4_THREAD_SUMMARY);
     MPIR_ERR_CHKANDJUMP(!is_known, mpi_errno, MPI_ERR_OTHER, "**other");
-    open_stats();
+    mpi_errno = open_stats();
 
   fn_exit:
     return mpi_errno;
@@ -157,6 +165,7 @@ void MPIDI_stats_stop(void)
 #ifdef ENABLE_THREAD_STATS
     if (MPIR_CVAR_CH4_THREAD_SUMMARY > (MPIR_Process.rank != 0))
         summarize();
+    MPIDI_trace_write();
     MPIDI_stats_close();
 #endif
 }

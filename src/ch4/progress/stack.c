@@ -1,0 +1,123 @@
+/*
+ * Copyright (C) by the MPICH-TSM developers
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "mpidimpl.h"
+#include "stack.h"
+
+#if defined(__linux__) && defined(__GLIBC__)
+
+#include <execinfo.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+#include "tsm/tsm_atomic.h"
+
+#define FRAMES 32
+
+/* Of the handler and of what calls it: not of interest. */
+#define OWN_FRAMES 2
+
+/* Looks for an answer, one in a millisecond. */
+#define LOOKS 1000
+
+enum { IDLE, ASKED, WRITING, ANSWERED };
+
+static struct {
+    int signal;                 /* 0: none is free */
+    TSM_ATOMIC(int) state;
+    TSM_ATOMIC(long) lwp;       /* that is asked */
+    int n;
+    void *frame[FRAMES];
+} stack;
+
+/* A thread that answers late, when another one is asked, leaves all as it is. */
+static void on_signal(int sig)
+{
+    int state = ASKED, saved = errno;
+
+    (void) sig;
+    if (tsm_load(&stack.lwp, TSM_RELAXED) == (long) syscall(SYS_gettid) &&
+        tsm_cas(&stack.state, &state, WRITING, TSM_ACQUIRE, TSM_RELAXED)) {
+        stack.n = backtrace(stack.frame, FRAMES);
+        tsm_store(&stack.state, ANSWERED, TSM_RELEASE);
+    }
+    errno = saved;
+}
+
+/* The first call of backtrace loads a library, which a handler must not do. */
+void MPIDI_stack_open(void)
+{
+    struct sigaction before, action = {.sa_handler = on_signal,.sa_flags = SA_RESTART };
+    void *frame[1];
+
+    backtrace(frame, 1);
+    sigfillset(&action.sa_mask);
+    stack.signal = 0;
+    for (int sig = SIGRTMAX; sig > SIGRTMIN && !stack.signal; sig--) {
+        if (sigaction(sig, NULL, &before) == 0 && before.sa_handler == SIG_DFL &&
+            sigaction(sig, &action, NULL) == 0)
+            stack.signal = sig;
+    }
+}
+
+/* A signal that a thread blocks may come after this, and ends the program if it is not ignored. */
+void MPIDI_stack_close(void)
+{
+    struct sigaction ignore = {.sa_handler = SIG_IGN };
+
+    if (stack.signal)
+        sigaction(stack.signal, &ignore, NULL);
+    stack.signal = 0;
+}
+
+static int answers(long lwp)
+{
+    static const struct timespec millisecond = {.tv_nsec = 1000000 };
+    int asked = ASKED;
+
+    tsm_store(&stack.lwp, lwp, TSM_RELAXED);
+    tsm_store(&stack.state, ASKED, TSM_RELEASE);
+    if (!stack.signal || syscall(SYS_tgkill, getpid(), lwp, stack.signal))
+        return 0;
+    for (int i = 0; i < LOOKS && tsm_load(&stack.state, TSM_ACQUIRE) != ANSWERED; i++)
+        nanosleep(&millisecond, NULL);
+    if (tsm_cas(&stack.state, &asked, IDLE, TSM_RELAXED, TSM_RELAXED))
+        return 0;
+    while (tsm_load(&stack.state, TSM_ACQUIRE) != ANSWERED)
+        nanosleep(&millisecond, NULL);
+    return 1;
+}
+
+void MPIDI_stack_print(FILE * out, long lwp, const char *prefix)
+{
+    char **name = answers(lwp) ? backtrace_symbols(stack.frame, stack.n) : NULL;
+
+    if (!name) {
+        fprintf(out, "%sno stack\n", prefix);
+        return;
+    }
+    for (int i = OWN_FRAMES; i < stack.n; i++)
+        fprintf(out, "%s%s\n", prefix, name[i]);
+    free(name);
+}
+
+#else
+
+void MPIDI_stack_open(void)
+{
+}
+
+void MPIDI_stack_close(void)
+{
+}
+
+void MPIDI_stack_print(FILE * out, long lwp, const char *prefix)
+{
+    (void) lwp;
+    fprintf(out, "%sno stack\n", prefix);
+}
+
+#endif

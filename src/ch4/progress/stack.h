@@ -1,0 +1,23 @@
+/*
+ * Copyright (C) by the MPICH-TSM developers
+ *     See COPYRIGHT in top-level directory
+ */
+
+#ifndef MPIDI_STACK_H_INCLUDED
+#define MPIDI_STACK_H_INCLUDED
+
+/* The stack of another thread of the process, for the watchdog. A signal makes the thread look at its
+ * own stack; it is the highest real-time signal that the program has not taken. System calls that it
+ * interrupts go on, but for those that never do, such as epoll_wait. With glibc on Linux; elsewhere
+ * there are no stacks. By one thread, the watchdog. */
+
+/* Take a signal. It stays taken until MPIDI_stack_close, and is ignored from then on. */
+void MPIDI_stack_open(void);
+void MPIDI_stack_close(void);
+
+/* Print a line for each function that the thread with this number of Linux (gettid) is in, each with
+ * the prefix. If it does not answer within a second, because it blocks the signal or has ended, print
+ * a line that says so. */
+void MPIDI_stack_print(FILE * out, long lwp, const char *prefix);
+
+#endif /* MPIDI_STACK_H_INCLUDED */
