@@ -23,7 +23,7 @@ def points_of(runs):
     """The points of a list of runs (catalog.chosen)."""
     points = []
     for name, threads, sizes, options in runs:
-        counts = [None] if BENCHMARKS[name].kind == "users" else threads
+        counts = [None] if BENCHMARKS[name].kind in ("users", "single") else threads
         points += [Point(name, t, s, tuple(options)) for t in counts for s in sizes]
     return points
 

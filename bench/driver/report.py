@@ -87,7 +87,8 @@ def our_ratios(points, claim):
     """The ratios of medians where the claim speaks of the point, with the place."""
     here = [p for p in points if p["benchmark"] == claim.benchmark
             and all(p.get(k) == v for k, v in claim.where.items())]
-    for at, same in groups_of(here, ("state",) + tuple(here[0]["axes"] if here else ())).items():
+    keys = tuple(here[0]["axes"]) if here else ()
+    for at, same in groups_of(here, ("state", "options") + keys).items():
         ours = [p for p in same if is_called(p, claim.ours)]
         base = [p for p in same if is_called(p, claim.base)]
         if ours and base and base[0]["value"] > 0:
@@ -99,7 +100,7 @@ def claims(points, name):
     for claim in SETS[name].claims:
         paper = ("no number" if claim.low is None else f"{claim.low:g}" if claim.low == claim.high
                  else f"{claim.low:g} to {claim.high:g}")
-        found = [f"{ratio:.2f} at {', '.join(str(x) for x in at[1:])} ({at[0]})"
+        found = [f"{ratio:.2f} at {', '.join(str(x) for x in at[2:])} ({at[0]})"
                  for at, ratio in our_ratios(points, claim)]
         yield (f"  {claim.benchmark}, {claim.ours} over {claim.base}: paper {paper} ({claim.text}); "
                f"ours {'; '.join(found) or 'not measured'}")
