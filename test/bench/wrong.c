@@ -1,8 +1,8 @@
 /* Copyright (C) by the MPICH-TSM developers
  * See COPYRIGHT in top-level directory */
 
-/* Linked with a program of bench, it changes the last byte of each message of MPI_Isend, of each put, and
- * of each message that process 0 sends with MPI_Send (an answer would be right again), as a faulty
+/* Linked with a program of bench, it changes the last byte of each message of MPI_Isend, of each put,
+ * and of each message that process 0 sends with MPI_Send (an answer would be right again), as a faulty
  * library could. The data goes out from a copy, so the sender's own buffer stays right. */
 #include <mpi.h>
 #include <stdlib.h>
