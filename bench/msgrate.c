@@ -167,8 +167,9 @@ static void report(int threads, const worker_t * w, int nsenders)
         printf("{\"bench\": \"%s\", \"mode\": \"%s\", \"threads\": %d, \"bytes\": %d, "
                "\"window\": %d, \"stream\": %d, \"equal_tags\": %d, \"processes\": %d, "
                "\"messages\": %ld, \"seconds\": %.6f, \"value\": %.6g, \"unit\": \"%s\"}\n",
-               opt.post ? "isend" : "msgrate", mode_name[opt.mode], threads, opt.bytes, opt.window,
-               opt.stream, opt.equal_tags, size, messages, end, value, opt.post ? "us" : "million messages/s");
+               opt.post ? "isend" : "msgrate", mode_name[opt.mode], threads, opt.bytes,
+               opt.window, opt.stream, opt.equal_tags, size, messages, end, value,
+               opt.post ? "us" : "million messages/s");
     else
         printf("%8d %12.4f\n", threads, value);
     fflush(stdout);
