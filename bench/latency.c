@@ -1,14 +1,17 @@
 /* Copyright (C) by the MPICH-TSM developers
  * See COPYRIGHT in top-level directory */
 
-/* Blocking ping-pong of T threads a side, thread i with thread i, tag i each; prints the mean
- * one-way time.  Rank 0's clock ends a point: the first byte of a ping is 1 then. */
+/* Blocking ping-pong of T threads with tag i each; prints the mean one-way time.
+ *   pairs    thread i with thread i of the other process
+ *   server   with the one thread of the other process, which answers as messages come
+ * Rank 0's clock ends a point: the first byte of a ping is 1 then. The pinger checks that its answer
+ * has the number of its ping. */
 #include "bench_common.h"
 
 #define WARM_UP 100
 
 typedef struct {
-    int bytes, json;
+    int bytes, json, server;
     double duration;
     long count;                 /* round trips per thread; 0: measure by duration */
     bench_points_t points;
@@ -27,9 +30,17 @@ static pthread_barrier_t start_line;
 
 static void round_trip(worker_t * w, int stop)
 {
+    char number = (char) (w->trips + w->id);
+
     w->buf[0] = (char) stop;
+    if (opt.bytes > 1)
+        w->buf[opt.bytes - 1] = number;
     MPI_Send(w->buf, opt.bytes, MPI_CHAR, 1, w->id, MPI_COMM_WORLD);
     MPI_Recv(w->buf, opt.bytes, MPI_CHAR, 1, w->id, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    if (w->buf[0] != stop || (opt.bytes > 1 && w->buf[opt.bytes - 1] != number)) {
+        fprintf(stderr, "latency: an answer is wrong\n");
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    }
 }
 
 static void *pinger(void *arg)
@@ -62,6 +73,19 @@ static void *ponger(void *arg)
     return NULL;
 }
 
+/* The one thread of mode server: answers until so many threads have stopped. */
+static void serve(int threads)
+{
+    char *buf = bench_alloc((size_t) opt.bytes);
+    while (threads > 0) {
+        MPI_Status from;
+        MPI_Recv(buf, opt.bytes, MPI_CHAR, 0, MPI_ANY_TAG, MPI_COMM_WORLD, &from);
+        MPI_Send(buf, opt.bytes, MPI_CHAR, 0, from.MPI_TAG, MPI_COMM_WORLD);
+        threads -= buf[0];
+    }
+    free(buf);
+}
+
 static void report(int threads, const worker_t * w)
 {
     double sum = 0.0;
@@ -72,9 +96,9 @@ static void report(int threads, const worker_t * w)
     }
     double us = 1e6 * sum / threads;
     if (opt.json)
-        printf("{\"bench\": \"latency\", \"mode\": \"pairs\", \"threads\": %d, \"bytes\": %d, "
+        printf("{\"bench\": \"latency\", \"mode\": \"%s\", \"threads\": %d, \"bytes\": %d, "
                "\"round_trips\": %ld, \"value\": %.6g, \"unit\": \"us one way\"}\n",
-               threads, opt.bytes, trips, us);
+               opt.server ? "server" : "pairs", threads, opt.bytes, trips, us);
     else
         printf("%8d %12.3f\n", threads, us);
     fflush(stdout);
@@ -90,12 +114,22 @@ static void run_point(int threads)
     }
     pthread_barrier_init(&start_line, NULL, (unsigned) threads);
     MPI_Barrier(MPI_COMM_WORLD);
-    bench_run_threads(threads, rank == 0 ? pinger : ponger, w, sizeof(worker_t));
+    if (rank && opt.server)
+        serve(threads);
+    else
+        bench_run_threads(threads, rank == 0 ? pinger : ponger, w, sizeof(worker_t));
     pthread_barrier_destroy(&start_line);
     if (rank == 0)
         report(threads, w);
     for (int i = 0; i < threads; i++)
         free(w[i].buf);
+}
+
+static int is_server(const char *mode)
+{
+    if (strcmp(mode, "pairs") && strcmp(mode, "server"))
+        bench_usage_error("option -m: '%s' is not pairs or server", mode);
+    return *mode == 's';
 }
 
 static void parse(int argc, char **argv)
@@ -104,12 +138,13 @@ static void parse(int argc, char **argv)
     opt = (options_t) {.bytes = 8,.duration = 0.5 };
     bench_thread_list("-t", "1,2,4,8,16", &opt.points);
     opterr = 0;
-    while ((c = getopt(argc, argv, "s:t:d:n:j")) != -1) {
+    while ((c = getopt(argc, argv, "s:t:d:n:m:j")) != -1) {
         switch (c) {
             case 's': opt.bytes = (int) bench_int("-s", optarg, 1, 1 << 26); break;
             case 't': bench_thread_list("-t", optarg, &opt.points); break;
             case 'd': opt.duration = bench_seconds("-d", optarg); break;
             case 'n': opt.count = bench_int("-n", optarg, 1, 1L << 40); break;
+            case 'm': opt.server = is_server(optarg); break;
             case 'j': opt.json = 1; break;
             default: optind = argc + 1; break;
         }
@@ -117,7 +152,7 @@ static void parse(int argc, char **argv)
             break;
     }
     if (optind != argc)
-        bench_usage_error("usage: latency [-s bytes] [-t 1,2,..] "
+        bench_usage_error("usage: latency [-m pairs|server] [-s bytes] [-t 1,2,..] "
                           "[-d seconds | -n round trips per thread] [-j]");
 }
 

@@ -1,15 +1,17 @@
 /* Copyright (C) by the MPICH-TSM developers
  * See COPYRIGHT in top-level directory */
 
-/* Message rate of T threads between two processes.
+/* Message rate of T threads between two processes, or between each of P / 2 pairs of processes: i
+ * sends to i + P / 2.
  *   pairs   thread i of rank 0 sends to thread i of rank 1 with tag i
  *   fanout  one thread of rank 0 sends to T threads of rank 1, tag i each
- *   fanin   T threads of rank 0 send to one thread of rank 1, tag i each
+ *   fanin   T threads of rank 0 send to one thread of rank 1, tag i each, or all with tag 0 (-e)
  * MPI_Waitall completes a window of MPI_Isend or MPI_Irecv, and the receiver acknowledges it with 4
  * bytes. In a stream (-u) it acknowledges only the last window, so receivers that fall behind get
  * more messages than they have posted receives for.
- * The sender's clock ends a point: the first byte of a window's last message is 1 then, so the two
- * processes need not agree on the time. */
+ * The sender's clock ends a point: the first byte of a window's last message is 1 then (with -e of
+ * all its messages), so the two processes need not agree on the time. The receiver checks that no
+ * other message has it. */
 #include "bench_common.h"
 
 #include <stdatomic.h>
@@ -21,7 +23,7 @@ static const char *const mode_name[] = { "pairs", "fanout", "fanin" };
 #define WARM_UP_WINDOWS 16
 
 typedef struct {
-    int bytes, window, mode, stream, json, post;
+    int bytes, window, mode, stream, json, post, equal_tags;
     double duration;
     long count;                 /* messages per receiving thread; 0: measure by duration */
     bench_points_t points;
@@ -36,10 +38,16 @@ typedef struct {
 } worker_t;
 
 static options_t opt;
-static int rank;
+static int rank, size, sends, peer;
+static MPI_Comm senders;        /* the sending processes; MPI_COMM_NULL in the others */
 static pthread_barrier_t start_line;
 static double start_time;
 static atomic_long last_window; /* fanin: the number of the last one; 0: not known yet */
+
+static int tag_of(const worker_t * w, int p)
+{
+    return opt.equal_tags ? 0 : w->id + p;
+}
 
 static void send_window(worker_t * w, int stop)
 {
@@ -48,32 +56,46 @@ static void send_window(worker_t * w, int stop)
 
     w->last[0] = (char) stop;
     for (int i = 0; i < opt.window; i++) {
-        const char *b = i == opt.window - 1 ? w->last : w->buf;
+        const char *b = opt.equal_tags || i == opt.window - 1 ? w->last : w->buf;
         for (int p = 0; p < w->npeers; p++)
-            MPI_Isend(b, opt.bytes, MPI_CHAR, 1, w->id + p, MPI_COMM_WORLD, &w->req[n++]);
+            MPI_Isend(b, opt.bytes, MPI_CHAR, peer, tag_of(w, p), MPI_COMM_WORLD, &w->req[n++]);
     }
     w->posting += opt.post ? bench_now() - begin : 0.0;
     MPI_Waitall(n, w->req, MPI_STATUSES_IGNORE);
     for (int p = 0; p < w->npeers && (stop || !opt.stream); p++) {
         int ack;
-        MPI_Recv(&ack, 1, MPI_INT, 1, ACK_TAG(w->id + p), MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Recv(&ack, 1, MPI_INT, peer, ACK_TAG(w->id + p), MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+}
+
+/* n messages have come: those of the last place of a window carry `stop`, with -e all do, else 0. */
+static void check_window(const worker_t * w, int n, int stop)
+{
+    for (int i = 0; i < n; i++) {
+        int marked = opt.equal_tags || i >= n - w->npeers;
+        if (w->buf[(size_t) i * opt.bytes] != (marked ? stop : 0)) {
+            fprintf(stderr, "msgrate: message %d of a window is wrong\n", i);
+            MPI_Abort(MPI_COMM_WORLD, 1);
+        }
+        w->buf[(size_t) i * opt.bytes] = -1;
     }
 }
 
 static int recv_window(worker_t * w)
 {
-    const char *last = w->buf + (size_t) (opt.window * w->npeers - 1) * opt.bytes;
-    int n = 0, ack = 0;
+    int n = 0, ack = 0, stop;
 
     for (int i = 0; i < opt.window; i++) {
         for (int p = 0; p < w->npeers; p++, n++)
-            MPI_Irecv(w->buf + (size_t) n * opt.bytes, opt.bytes, MPI_CHAR, 0, w->id + p,
+            MPI_Irecv(w->buf + (size_t) n * opt.bytes, opt.bytes, MPI_CHAR, peer, tag_of(w, p),
                       MPI_COMM_WORLD, &w->req[n]);
     }
     MPI_Waitall(n, w->req, MPI_STATUSES_IGNORE);
-    for (int p = 0; p < w->npeers && (*last || !opt.stream); p++)
-        MPI_Send(&ack, 1, MPI_INT, 0, ACK_TAG(w->id + p), MPI_COMM_WORLD);
-    return *last;
+    stop = w->buf[(size_t) (n - 1) * opt.bytes];
+    check_window(w, n, stop);
+    for (int p = 0; p < w->npeers && (stop || !opt.stream); p++)
+        MPI_Send(&ack, 1, MPI_INT, peer, ACK_TAG(w->id + p), MPI_COMM_WORLD);
+    return stop;
 }
 
 static int time_is_over(long done)
@@ -132,15 +154,22 @@ static void report(int threads, const worker_t * w, int nsenders)
         end = w[i].end > end ? w[i].end : end;
     }
     end -= start_time;
+    /* of all pairs of processes: the sum of messages, the longest time */
+    MPI_Reduce(rank ? &messages : MPI_IN_PLACE, &messages, 1, MPI_LONG, MPI_SUM, 0, senders);
+    MPI_Reduce(rank ? &posting : MPI_IN_PLACE, &posting, 1, MPI_DOUBLE, MPI_SUM, 0, senders);
+    MPI_Reduce(rank ? &end : MPI_IN_PLACE, &end, 1, MPI_DOUBLE, MPI_MAX, 0, senders);
+    if (rank)
+        return;
     value = 1e-6 * (double) messages / end;
     if (opt.post)
         value = 1e6 * posting / (double) messages;
     if (opt.json)
         printf("{\"bench\": \"%s\", \"mode\": \"%s\", \"threads\": %d, \"bytes\": %d, "
-               "\"window\": %d, \"stream\": %d, \"messages\": %ld, \"seconds\": %.6f, "
-               "\"value\": %.6g, \"unit\": \"%s\"}\n", opt.post ? "isend" : "msgrate",
-               mode_name[opt.mode], threads, opt.bytes, opt.window, opt.stream, messages, end,
-               value, opt.post ? "us" : "million messages/s");
+               "\"window\": %d, \"stream\": %d, \"equal_tags\": %d, \"processes\": %d, "
+               "\"messages\": %ld, \"seconds\": %.6f, \"value\": %.6g, \"unit\": \"%s\"}\n",
+               opt.post ? "isend" : "msgrate", mode_name[opt.mode], threads, opt.bytes,
+               opt.window, opt.stream, opt.equal_tags, size, messages, end, value,
+               opt.post ? "us" : "million messages/s");
     else
         printf("%8d %12.4f\n", threads, value);
     fflush(stdout);
@@ -149,7 +178,7 @@ static void report(int threads, const worker_t * w, int nsenders)
 static void run_point(int threads)
 {
     int nsenders = opt.mode == FANOUT ? 1 : threads, nreceivers = opt.mode == FANIN ? 1 : threads;
-    int mine = rank == 0 ? nsenders : nreceivers;
+    int mine = sends ? nsenders : nreceivers;
     int npeers = threads / mine;
     worker_t *w = bench_alloc(sizeof(worker_t) * (size_t) mine);
 
@@ -157,16 +186,16 @@ static void run_point(int threads)
         w[i].id = i;
         w[i].npeers = npeers;
         w[i].buf = bench_alloc((size_t) opt.bytes *
-                         (rank == 0 ? 1 : (size_t) opt.window * (size_t) npeers));
+                         (sends ? 1 : (size_t) opt.window * (size_t) npeers));
         w[i].last = bench_alloc((size_t) opt.bytes);
         w[i].req = bench_alloc(sizeof(MPI_Request) * (size_t) opt.window * (size_t) npeers);
     }
     atomic_store(&last_window, 0);
     pthread_barrier_init(&start_line, NULL, (unsigned) nsenders);
     MPI_Barrier(MPI_COMM_WORLD);
-    bench_run_threads(mine, rank == 0 ? sender : receiver, w, sizeof(worker_t));
+    bench_run_threads(mine, sends ? sender : receiver, w, sizeof(worker_t));
     pthread_barrier_destroy(&start_line);
-    if (rank == 0)
+    if (sends)
         report(threads, w, nsenders);
     for (int i = 0; i < mine; i++) {
         free(w[i].buf);
@@ -192,7 +221,7 @@ static void parse(int argc, char **argv)
     opt = (options_t) {.bytes = 64,.window = 64,.mode = PAIRS,.duration = 0.5 };
     bench_thread_list("-t", "1,2,4,8,16", &opt.points);
     opterr = 0;
-    while ((c = getopt(argc, argv, "s:w:t:m:d:n:upj")) != -1) {
+    while ((c = getopt(argc, argv, "s:w:t:m:d:n:uepj")) != -1) {
         switch (c) {
             case 's': opt.bytes = (int) bench_int("-s", optarg, 1, 1 << 26); break;
             case 'w': opt.window = (int) bench_int("-w", optarg, 1, 1 << 16); break;
@@ -201,6 +230,7 @@ static void parse(int argc, char **argv)
             case 'd': opt.duration = bench_seconds("-d", optarg); break;
             case 'n': opt.count = bench_int("-n", optarg, 1, 1L << 40); break;
             case 'u': opt.stream = 1; break;
+            case 'e': opt.equal_tags = 1; break;
             case 'p': opt.post = 1; break;
             case 'j': opt.json = 1; break;
             default: optind = argc + 1; break;
@@ -210,21 +240,30 @@ static void parse(int argc, char **argv)
     }
     if (optind != argc)
         bench_usage_error("usage: msgrate [-m pairs|fanout|fanin] [-s bytes] [-w window] "
-                          "[-t 1,2,..] [-d seconds | -n messages per thread] [-u] [-p] [-j]");
+                          "[-t 1,2,..] [-d seconds | -n messages per thread] [-u] [-e] [-p] [-j]");
     if (opt.stream && opt.mode == FANIN)
         bench_usage_error("option -u: not with -m fanin, whose senders need the acknowledgements");
+    if (opt.equal_tags && opt.mode != FANIN)
+        bench_usage_error("option -e: only with -m fanin (flood: one sender, equal tags)");
 }
 
 int main(int argc, char **argv)
 {
-    rank = bench_init(&argc, &argv);
+    size = bench_start(&argc, &argv, &rank);
+    if (size % 2)
+        bench_usage_error("run with an even number of processes, not %d", size);
+    sends = rank < size / 2;
+    peer = sends ? rank + size / 2 : rank - size / 2;
     parse(argc, argv);
+    MPI_Comm_split(MPI_COMM_WORLD, sends ? 0 : MPI_UNDEFINED, rank, &senders);
     if (rank == 0 && !opt.json)
         printf("# %s, %d bytes, window %d%s\n# threads  %s\n", mode_name[opt.mode], opt.bytes,
                opt.window, opt.stream ? ", not acknowledged" : "",
                opt.post ? "us for one MPI_Isend" : "million messages/s");
     for (int i = 0; i < opt.points.n; i++)
         run_point(opt.points.threads[i]);
+    if (sends)
+        MPI_Comm_free(&senders);
     MPI_Finalize();
     return 0;
 }

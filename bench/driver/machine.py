@@ -5,9 +5,10 @@
 Runs are comparable only within one state, so the drivers tag each run with it.
 """
 import os
+import platform
 import subprocess
 
-HERE = os.path.dirname(os.path.abspath(__file__))
+BENCH = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 FAST_BELOW_NS = 100.0
 STATES = ("fast", "slow", "mixed", "unknown")
 
@@ -16,7 +17,7 @@ class Machine:
     """Compiles linelat into a folder; without a compiler or a second processor it returns None."""
 
     def __init__(self, folder):
-        source = os.path.join(HERE, "linelat.c")
+        source = os.path.join(BENCH, "linelat.c")
         self.program = os.path.join(folder, "linelat")
         if (os.access(self.program, os.X_OK)
                 and os.path.getmtime(self.program) >= os.path.getmtime(source)):
@@ -54,3 +55,16 @@ def state_of(before, after):
 def tags(before, after):
     """What a driver adds to the record of a run."""
     return {"line_ns": [before, after], "state": state_of(before, after)}
+
+
+def description():
+    """The machine in a few words: processor, how many of them this process may use, kernel."""
+    model = platform.machine()
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as f:
+            names = [line.split(":", 1)[1].strip() for line in f if line.startswith("model name")]
+        model = names[0] if names else model
+    except OSError:
+        pass
+    count = len(os.sched_getaffinity(0))
+    return f"{model}, {count} processor{'s' * (count > 1)}, {platform.system()} {platform.release()}"

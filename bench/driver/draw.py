@@ -1,0 +1,64 @@
+# Copyright (C) by the MPICH-TSM developers
+# See COPYRIGHT in top-level directory
+"""Figures of results; needs matplotlib."""
+import os
+
+from driver.records import Bad
+from driver.report import WORD, groups_of, measured
+
+MARKERS = "osv^D<>PX*ph"
+
+
+def abscissa(points):
+    """The axis with most values: it becomes x, and each combination of the others a figure."""
+    axes = points[0]["axes"]
+    return max(axes, key=lambda axis: len({p[axis] for p in points})) if axes else None
+
+
+def draw_lines(axes, points, x):
+    for i, ((name,), line) in enumerate(groups_of(points, ("library",)).items()):
+        line = sorted(line, key=lambda p: p[x])
+        values = [p["value"] for p in line]
+        axes.errorbar([p[x] for p in line], values, label=name, capsize=3,
+                      marker=MARKERS[i % len(MARKERS)],
+                      yerr=[[v - p["low"] for v, p in zip(values, line)],
+                            [p["high"] - v for v, p in zip(values, line)]])
+    ticks = sorted({p[x] for p in points})
+    axes.set_xscale("symlog", base=2)
+    axes.set_xticks(ticks, [str(t) for t in ticks])
+    axes.set_yscale("log")
+    axes.minorticks_off()
+    axes.set_xlabel(x.replace("_", " "))
+    axes.set_ylabel(f"{points[0]['unit']} ({WORD[points[0]['better']]})")
+    axes.legend(fontsize="small")
+
+
+def plot(points, folder):
+    """Writes a figure for each benchmark, its options and the values of its other axes, machine and
+    state of it, to folder. Returns the exit status."""
+    try:
+        import matplotlib
+    except ImportError:
+        raise Bad("plot needs Python's matplotlib, which is not installed") from None
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+    os.makedirs(folder, exist_ok=True)
+    drawn = 0
+    for key, here in groups_of(measured(points), ("set", "benchmark", "options", "state",
+                                                  "machine")).items():
+        x = abscissa(here)
+        if x is None:
+            continue
+        others = tuple(axis for axis in here[0]["axes"] if axis != x)
+        for values, lines in groups_of(here, others).items():
+            figure, axes = pyplot.subplots(figsize=(8, 5))
+            draw_lines(axes, lines, x)
+            words = [str(w) for w in key[:4] if w] + [f"{v} {k}" for k, v in zip(others, values)]
+            axes.set_title(" ".join(words) + f"\n{key[4]}; medians, 95 % intervals", fontsize=9)
+            drawn += 1
+            name = "-".join(words).replace(" ", "-").replace("/", "-")
+            figure.savefig(os.path.join(folder, f"{drawn:02d}-{name}.png"), dpi=120,
+                           bbox_inches="tight")
+            pyplot.close(figure)
+    print(f"{drawn} figures in {folder}")
+    return 0

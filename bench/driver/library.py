@@ -1,0 +1,178 @@
+# Copyright (C) by the MPICH-TSM developers
+# See COPYRIGHT in top-level directory
+"""A library as it is measured: a prefix, an environment, the programs compiled with it."""
+import os
+import re
+import subprocess
+
+from driver import peers
+from driver.records import Bad
+
+BENCH = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+MODEL_VARIABLE = "MPIR_CVAR_CH4_THREAD_CS"
+FLOOR = "floor"     # the name of the shared-memory ring among the libraries
+
+
+def newest(program):
+    """The time of the last change of a program's sources and the headers beside them."""
+    files = [os.path.join(BENCH, program + ".c")]
+    for folder in {BENCH, os.path.dirname(files[0])}:
+        files += [os.path.join(folder, f) for f in os.listdir(folder) if f.endswith(".h")]
+    return max(os.path.getmtime(f) for f in files)
+
+
+class Library:
+    """name: unique in a comparison. env: what it needs on top of the caller's environment; own: the
+    part of it that the user or the model has set, which results keep."""
+
+    def __init__(self, name, prefix, own=None, kind=None):
+        self.name, self.prefix, self.own = name, os.path.abspath(prefix), dict(own or {})
+        if not peers.is_library(self.prefix):
+            raise Bad(f"library '{name}': no bin/mpicc and bin/mpirun in {prefix}")
+        self.kind = kind or peers.kind_of(self.prefix)
+        self.env = {**peers.environment(self.kind, self.prefix), **self.own}
+        self.version = self.device = self.model = self.lock = None
+
+    def environment(self, more=None):
+        return {**os.environ, **(more or {}), **self.env}
+
+    def folder(self, parent):
+        """One folder for each prefix: models of one library share their programs."""
+        return os.path.join(parent, self.prefix.strip("/").replace("/", "-"))
+
+    def program(self, parent, program):
+        return os.path.join(self.folder(parent), program)
+
+    def build(self, parent, program):
+        """Compiles a program (a path in bench, without .c) if it is older than its sources."""
+        to = self.program(parent, program)
+        if os.access(to, os.X_OK) and os.path.getmtime(to) >= newest(program):
+            return
+        os.makedirs(os.path.dirname(to), exist_ok=True)
+        # MPICH's own header makes gcc warn about MPI_STATUSES_IGNORE (stringop-overflow)
+        command = [os.path.join(self.prefix, "bin", "mpicc"), "-std=gnu11", "-O2", "-Wall",
+                   "-Wno-stringop-overflow",
+                   "-fopenmp" if program.startswith("apps/") else "-pthread", "-o", to,
+                   os.path.join(BENCH, program + ".c")]
+        done = subprocess.run(command, capture_output=True, text=True, check=False,
+                              env=self.environment())
+        if done.returncode:
+            raise Bad(f"library '{self.name}': {program}.c does not compile:\n{done.stderr}")
+
+    def command(self, parent, program, processes):
+        return [os.path.join(self.prefix, "bin", "mpirun"), "-n", str(processes),
+                self.program(parent, program)]
+
+    def processes(self, users):
+        """Of a run: the users and the ghosts, which CSP_NG adds to each node."""
+        env = self.environment()
+        nodes = 2 if env.get("MPIR_CVAR_ODD_EVEN_CLIQUES", "0") in ("1", "yes", "true") else 1
+        try:
+            return users + nodes * int(env.get("CSP_NG", "0"))
+        except ValueError:
+            raise Bad(f"library '{self.name}': CSP_NG is not a number") from None
+
+    def identify(self, parent):
+        """Asks the library for its version, by a program of one process, and for its model."""
+        self.build(parent, "version")
+        try:
+            done = subprocess.run(self.command(parent, "version", 1), capture_output=True, text=True,
+                                  timeout=60, check=False, env=self.environment())
+        except subprocess.TimeoutExpired:
+            raise Bad(f"library '{self.name}': a program of one process does not end") from None
+        if done.returncode or not done.stdout.strip():
+            reason = (done.stderr or done.stdout).strip().splitlines()[:1]
+            raise Bad(f"library '{self.name}' cannot run a program: {' '.join(reason)}")
+        text = " ".join(done.stdout.splitlines()[0].split())
+        self.version = re.sub(r"MPICH Version: ?", "MPICH ", text.split(", package")[0])
+        device = re.search(r"MPICH Device:\s*(.+)", done.stdout)
+        self.device = device.group(1).strip() if device else None
+        self.model, self.lock = own_model(self.prefix)
+        if self.model == "runtime":
+            self.model = self.own.get(MODEL_VARIABLE, self.model)
+
+    def record(self):
+        """What a result says about the library."""
+        return {"library": self.name, "version": self.version, "device": self.device,
+                "model": self.model, "lock": self.lock, "env": self.own}
+
+
+class Floor:
+    """The shared-memory ring of floor.c: two processes without any MPI library."""
+    name = FLOOR
+    kind = None
+
+    def __init__(self):
+        self.command_name = None
+
+    def build(self, parent):
+        """Compiles it; returns False without a compiler."""
+        os.makedirs(parent, exist_ok=True)
+        self.command_name = os.path.join(parent, "floor")
+        command = ["cc", "-std=gnu11", "-O2", "-Wall", "-o", self.command_name,
+                   os.path.join(BENCH, "floor.c")]
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, check=False)
+        except OSError:
+            return False
+        return done.returncode == 0
+
+    @staticmethod
+    def record():
+        return {"library": FLOOR, "version": None, "device": None, "model": None, "lock": None,
+                "env": {}}
+
+
+def own_model(prefix):
+    """(thread-safety model, lock) by mpichversion: (None, None) if the library is not ours."""
+    try:
+        done = subprocess.run([os.path.join(prefix, "bin", "mpichversion")], capture_output=True,
+                              text=True, check=False)
+    except OSError:
+        return None, None
+    found = re.search(r"^MPICH thread-cs:\s*([a-z-]+)(?:.*lock: ([a-z0-9-]+))?", done.stdout, re.M)
+    return found.groups() if found else (None, None)
+
+
+def known_models(subset=""):
+    """The names in the table of models; subset "runtime": those of the runtime library."""
+    tool = os.path.join(os.path.dirname(BENCH), "maint", "models")
+    done = subprocess.run([tool, "names"] + ([subset] if subset else []), capture_output=True,
+                          text=True, check=True)
+    return [name.strip() for name in done.stdout.split(",")]
+
+
+def models_of(prefixes, wanted, tell):
+    """The models of our libraries in prefixes, as Libraries. wanted: names, or None for all that
+    there are; tell(text) says what is left out."""
+    there = {}
+    for prefix in prefixes:
+        model, lock = own_model(prefix)
+        if model is None:
+            raise Bad(f"no library with a thread-safety model in {prefix} (bin/mpichversion)")
+        for name in known_models("runtime") if model == "runtime" else [model]:
+            own = {MODEL_VARIABLE: name} if model == "runtime" else {}
+            # of two libraries with one model, the second is told by its lock
+            there.setdefault(name if name not in there else f"{name}-{lock}", (prefix, own))
+    for name in wanted or []:
+        if name not in there:
+            raise Bad(f"no model '{name}': the given libraries have {', '.join(there)}")
+    if not wanted:
+        missing = [name for name in known_models() if name not in there]
+        if missing and there:
+            tell(f"left out, as no given library has them: {', '.join(missing)}")
+    return [Library(name, *there[name]) for name in wanted or there]
+
+
+def named_library(text):
+    """The Library of NAME:PREFIX[:VAR=VAL,...]."""
+    parts = text.split(":", 2)
+    if len(parts) < 2 or not parts[0] or not parts[1]:
+        raise Bad(f"library '{text}' is not NAME:PREFIX[:VAR=VAL,...]")
+    own = {}
+    for item in filter(None, parts[2].split(",") if len(parts) > 2 else []):
+        var, eq, value = item.partition("=")
+        if not var or not eq:
+            raise Bad(f"library '{parts[0]}': '{item}' is not VAR=VAL")
+        own[var] = value
+    return Library(parts[0], parts[1], own)

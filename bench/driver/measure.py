@@ -1,0 +1,163 @@
+# Copyright (C) by the MPICH-TSM developers
+# See COPYRIGHT in top-level directory
+"""Runs programs in alternation and writes a JSON line for each run."""
+import json
+import os
+import random
+import subprocess
+import sys
+import time
+from collections import namedtuple
+
+from driver.catalog import BENCHMARKS
+from driver.library import FLOOR
+from driver.machine import Machine, description, tags
+from driver.records import Bad
+
+# One program run for all libraries: benchmark's name, number of threads (None without), value of
+# the benchmark's axis, further options.
+Point = namedtuple("Point", "benchmark threads size options")
+
+
+def points_of(runs):
+    """The points of a list of runs (catalog.chosen)."""
+    points = []
+    for name, threads, sizes, options in runs:
+        counts = [None] if BENCHMARKS[name].kind in ("users", "single") else threads
+        points += [Point(name, t, s, tuple(options)) for t in counts for s in sizes]
+    return points
+
+
+def fields_of(point):
+    """What a result says of its point; `axes` names the fields that tell the points apart."""
+    b = BENCHMARKS[point.benchmark]
+    fields = {"pairs_of_processes" if b.kind == "processes" else "threads": point.threads,
+              b.axis: point.size}
+    fields = {k: v for k, v in fields.items() if k is not None and v is not None}
+    return {"benchmark": point.benchmark, "better": b.better, "axes": list(fields), **fields,
+            "options": " ".join(point.options)}
+
+
+def processes_of(b, point, library, users):
+    if b.kind == "processes":
+        return 2 * point.threads
+    return {"users": library.processes(users), "ranks": 4}.get(b.kind, 2)
+
+
+def command_of(library, point, a):
+    b = BENCHMARKS[point.benchmark]
+    if library.name == FLOOR:
+        return [library.command_name, "-m", b.floor, "-s", str(point.size), "-d", str(a.duration)]
+    command = library.command(a.bin, b.program, processes_of(b, point, library, a.users))
+    command += ["-j"] + b.options
+    command += ["-d", str(a.duration)] if b.kind != "app" else []
+    if point.threads is not None:
+        command += ["-t", str(1 if b.kind == "processes" else point.threads)]
+    command += [b.letter, str(point.size)] if point.size is not None else []
+    return command + list(point.options)
+
+
+def first_line(text):
+    return (text.strip().splitlines() or ["no output"])[0]
+
+
+def run_once(library, point, a):
+    """(the program's record, None), or (None, why there is none)."""
+    env = library.environment(BENCHMARKS[point.benchmark].env) if library.name != FLOOR else None
+    with subprocess.Popen(command_of(library, point, a), env=env, stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as child:
+        try:
+            out, err = child.communicate(timeout=a.timeout)
+        except subprocess.TimeoutExpired:
+            child.terminate()   # mpirun takes its processes along
+            try:
+                child.communicate(timeout=10)
+            except subprocess.TimeoutExpired:
+                child.kill()
+            return None, f"no end within {a.timeout:g} s"
+        except BaseException:
+            child.terminate()
+            raise
+    if child.returncode == 2 and library.name != FLOOR and "usage" in err + out:
+        raise Bad(first_line(err or out))
+    if child.returncode:
+        return None, f"exit status {child.returncode}: {first_line(err or out)}"
+    try:
+        record = json.loads(out)
+        record["value"] = float(record["value"])
+    except (ValueError, KeyError, TypeError):
+        return None, f"not a result: {first_line(out)}"
+    return record, None
+
+
+class Progress:
+    """How far a measurement is: one line that is written over, on a terminal; else one a minute."""
+
+    def __init__(self, total):
+        self.total, self.done, self.failed = total, 0, 0
+        self.begin = self.last = time.monotonic()
+        self.line = sys.stderr.isatty()
+
+    def step(self, what, failed):
+        self.done, self.failed = self.done + 1, self.failed + failed
+        now = time.monotonic()
+        if not self.line and now - self.last < 60 and self.done < self.total:
+            return
+        self.last = now
+        left = round((now - self.begin) / self.done * (self.total - self.done))
+        text = (f"{self.done} of {self.total} runs, {left // 60}:{left % 60:02d} min left"
+                + (f", {self.failed} failed" if self.failed else ""))
+        if self.line:
+            print(f"\r{text}, {what}"[:79].ljust(79), end="", file=sys.stderr, flush=True)
+        else:
+            print(text, file=sys.stderr, flush=True)
+
+    def end(self):
+        if self.line:
+            print("\r" + " " * 79 + "\r", end="", file=sys.stderr, flush=True)
+
+
+def takes_part(library, b):
+    if library.name == FLOOR:
+        return b.floor is not None
+    return library.kind not in b.without
+
+
+def measure(libraries, points, a, header):
+    """All runs; appends to a.out. header: fields of every result. Returns whether every library has
+    a result at every point."""
+    order, machine = random.Random(a.seed), Machine(a.bin)
+    turns = list(libraries)         # the first time in the given order, which tables keep
+    tasks = [(p, lib) for p in points for lib in libraries if takes_part(lib, BENCHMARKS[p.benchmark])]
+    missing = set(tasks)
+    progress = Progress(a.repeat * len(tasks))
+    common = {**header, "machine": description(), "order_seed": a.seed, "run": int(time.time())}
+    with open(a.out, "a", encoding="ascii") as out:
+        out.write(json.dumps({"commands": [a.command]}) + "\n")
+        before = machine.line_ns()
+        for repeat in range(a.repeat):
+            for point in points:
+                if repeat > 0:
+                    order.shuffle(turns)    # drift of the machine meets all alike
+                for lib in turns:
+                    if (point, lib) not in tasks:
+                        continue
+                    record, reason = run_once(lib, point, a)
+                    after = machine.line_ns()
+                    failed = {"value": None, "reason": reason} if record is None else {}
+                    out.write(json.dumps({**(record or {}), **common, **fields_of(point),
+                                          **lib.record(), **failed, **tags(before, after),
+                                          "repeat": repeat, "time": int(time.time())}) + "\n")
+                    out.flush()
+                    before = after
+                    if record is not None:
+                        missing.discard((point, lib))
+                    progress.step(f"{point.benchmark} {lib.name}", record is None)
+    progress.end()
+    return not missing
+
+
+def check_folder(path):
+    folder = os.path.dirname(os.path.abspath(path))
+    if not os.path.isdir(folder):
+        raise Bad(f"--out {path}: there is no folder {folder}")

@@ -1,0 +1,203 @@
+# Copyright (C) by the MPICH-TSM developers
+# See COPYRIGHT in top-level directory
+"""Reads results, raw ones (JSON lines of tsm-bench or sync/run) and medians, and condenses raw ones to
+medians, for bench/results.
+
+A medians file begins with a line that has the commands that made it. Blocks follow: a line with
+what is the same in all rows and the names of the columns, then one JSON array for each point. Each
+point has the number of runs that ended (n), and for the value its median, minimum and maximum.
+Records are points of their own if they differ in anything but what was measured. Points of
+tsm-bench also have the interval of the median (low, high), the ratio to the library `base` in the
+same repeats with its interval, that to the floor, and how many runs failed or were dropped because
+the machine's state changed within them.
+"""
+import json
+import os
+import statistics
+import time
+
+from driver.stats import median_interval, paired_ratio
+
+# fields that were measured: each point keeps their median
+MEASURED = ("value", "latency_ns", "combining_rate", "call_ns", "wake_ns", "wake_over_signal",
+            "contested", "seconds", "p99", "p99_9", "p99_99", "longest", "over_100us", "preempted",
+            "post_us", "wait_us", "pure_us", "alone_us", "together_us", "computing_us", "overlap",
+            "slowdown", "taken", "rate", "post_ns")
+# fields of one run
+DROPPED = ("round", "repeat", "time", "messages", "operations", "round_trips", "load",
+           "line_ns", "run", "order_seed", "reason")
+# fields that tsm-bench sets: they tell its points apart, together with those that `axes` names
+ASKED = ("set", "benchmark", "better", "axes", "options", "library", "version", "device", "model",
+         "lock", "env", "base", "machine")
+FLOOR = "floor"     # the library to which the ratio of_floor refers
+
+
+class Bad(Exception):
+    """Bad input: one line, exit status 2."""
+
+
+def unpack(path):
+    """Yields (line number, record) for each line of results, raw or medians. The record is None if
+    the line is not JSON; lines with commands come unchanged."""
+    block = None
+    with open(path, encoding="ascii") as f:
+        for number, line in enumerate(f, 1):
+            try:
+                item = json.loads(line)
+            except ValueError:
+                item = None
+            if isinstance(item, list) and block and len(item) == len(block["columns"]):
+                yield number, {**block["same"], **{k: v for k, v in zip(block["columns"], item)
+                                                   if v is not None or k == "value"}}
+            elif isinstance(item, dict) and "columns" in item:
+                block = item
+            else:
+                yield number, item if isinstance(item, dict) else None
+
+
+def load(path):
+    """The records of a file. Their value is a number, or None for a failed run. Raises Bad if a
+    line is not a result."""
+    records = []
+    for number, record in unpack(path):
+        if record is not None and "commands" in record:
+            continue
+        try:
+            if record["value"] is not None:
+                record["value"] = float(record["value"])
+            complete = {"bench", "unit"} <= record.keys() or record["value"] is None
+        except (ValueError, KeyError, TypeError):
+            complete = False
+        if not complete:
+            raise Bad(f"{path}, line {number}: not a result")
+        records.append(record)
+    return records
+
+
+def commands(path):
+    """The commands that made a file, each once."""
+    return list(dict.fromkeys(c for _, record in unpack(path) if record and "commands" in record
+                              for c in record["commands"]))
+
+
+def day(records):
+    times = [r["time"] for r in records if "time" in r]
+    return time.strftime("%Y-%m-%d", time.gmtime(max(times))) if times else None
+
+
+def short(value):
+    return float(f"{value:.4g}")
+
+
+def condense(records):
+    """One record for each point, in the order of coming."""
+    groups = {}
+    for r in records:
+        if r["value"] is not None:
+            key = {k: v for k, v in r.items() if k not in MEASURED + DROPPED}
+            groups.setdefault(json.dumps(key, sort_keys=True), (key, []))[1].append(r)
+    points = []
+    for key, runs in groups.values():
+        values = [r["value"] for r in runs]
+        point = {**key, "n": len(runs), "min": short(min(values)), "max": short(max(values))}
+        for field in MEASURED:
+            found = [float(r[field]) for r in runs if field in r]
+            if found:
+                point[field] = short(statistics.median(found))
+        points.append(point)
+    return points
+
+
+def asked(record):
+    """What tells the points of tsm-bench apart, but for the state of the machine."""
+    return {k: record.get(k) for k in ASKED + tuple(record["axes"])}
+
+
+def key_of(fields):
+    return json.dumps(fields, sort_keys=True)
+
+
+def by_repeat(runs):
+    """{(run of the driver, repeat): value}"""
+    return {(r["run"], r["repeat"]): r["value"] for r in runs}
+
+
+def point_of(fields, runs, state, others):
+    """A point of tsm-bench. runs: those in this state. others: (name, runs) of what to compare it
+    with."""
+    values = [r["value"] for r in runs]
+    low, high = median_interval(values)
+    same = {k: v for k, v in runs[0].items() if k not in MEASURED + DROPPED + ("state",)}
+    point = {**same, **fields, "state": state, "n": len(runs), "min": short(min(values)),
+             "max": short(max(values)), "low": short(low), "high": short(high)}
+    for field in MEASURED:
+        found = [float(r[field]) for r in runs if field in r]
+        if found:
+            point[field] = short(statistics.median(found))
+    for name, other in others:
+        ratio = paired_ratio(by_repeat(runs), by_repeat(other))
+        if ratio:
+            point.update({name: short(ratio[0]), f"{name}_low": short(ratio[1][0]),
+                          f"{name}_high": short(ratio[1][1]), f"{name}_pairs": ratio[2]})
+    return point
+
+
+def compared_points(records):
+    """The points of raw results of tsm-bench."""
+    groups = {}
+    for r in records:
+        groups.setdefault(key_of(asked(r)), (asked(r), []))[1].append(r)
+
+    def in_state(fields, state):
+        runs = groups.get(key_of(fields), (None, []))[1]
+        return [r for r in runs if r["value"] is not None and r["state"] == state]
+
+    identity = ("library", "version", "device", "model", "lock", "env")
+    named = {}      # each library's identity, by its name
+    for fields, _ in groups.values():
+        named[fields["library"]] = {k: fields[k] for k in identity}
+    points = []
+    for fields, runs in groups.values():
+        bad = {"failed": sum(r["value"] is None for r in runs),
+               "dropped": sum(r["value"] is not None and r["state"] == "mixed" for r in runs)}
+        for state in dict.fromkeys(r["state"] for r in runs):
+            mine = in_state(fields, state)
+            if state == "mixed" or not mine:
+                continue
+            others = [(name, in_state({**fields, **named[lib]}, state))
+                      for name, lib in (("ratio", fields["base"]), ("of_floor", FLOOR))
+                      if lib in named and lib != fields["library"]]
+            points.append(point_of(fields, mine, state, others))
+        if any(bad.values()):
+            points.append({**fields, "n": 0, "value": None, "unit": runs[0].get("unit", ""),
+                           "bench": runs[0].get("bench", ""), **bad})
+    return points
+
+
+def points_of(records):
+    """The points of raw results or medians, of tsm-bench and of others."""
+    raw = [r for r in records if "n" not in r]
+    return ([r for r in records if "n" in r] + compared_points([r for r in raw if "axes" in r])
+            + condense([r for r in raw if "axes" not in r]))
+
+
+def blocks(points):
+    """(what is the same, columns, rows) for each benchmark and part."""
+    groups = {}
+    for p in points:
+        groups.setdefault((p["bench"], p.get("part"), p.get("benchmark"), tuple(sorted(p))),
+                          []).append(p)
+    for group in groups.values():
+        same = {k: v for k, v in group[0].items() if all(p[k] == v for p in group)}
+        columns = [k for k in group[0] if k not in same]
+        yield same, columns, [[p[c] for c in columns] for p in group]
+
+
+def write(path, records, made_by):
+    """Writes a medians file. made_by: the commands."""
+    with open(path, "w", encoding="ascii") as f:
+        f.write(json.dumps({"commands": made_by, "runs": len(records), "day": day(records)}) + "\n")
+        for same, columns, rows in blocks(points_of(records)):
+            f.write(json.dumps({"same": same, "columns": columns}) + "\n")
+            for row in rows:
+                f.write(json.dumps(row, separators=(",", ":")) + "\n")

@@ -1,0 +1,133 @@
+# Copyright (C) by the MPICH-TSM developers
+# See COPYRIGHT in top-level directory
+"""Tables of results: medians, intervals and ratios, apart for each state of the machine."""
+from driver.catalog import SETS
+from driver.library import FLOOR
+
+WORD = {"more": "more is better", "less": "less is better"}
+
+
+def measured(points):
+    return [p for p in points if p["n"] and p["library"] != FLOOR]
+
+
+def place(point):
+    """The values of the axes, in order."""
+    return tuple(point[axis] for axis in point["axes"])
+
+
+def groups_of(points, keys):
+    """{values of keys: points}, in the order of coming."""
+    groups = {}
+    for p in points:
+        groups.setdefault(tuple(p.get(k) for k in keys), []).append(p)
+    return groups
+
+
+def interval(point, name):
+    if name not in point:
+        return ""
+    return f"{point[name]:.3g} ({point[name + '_low']:.3g}..{point[name + '_high']:.3g})"
+
+
+def columns_of(points):
+    """(title, text of a point) for each column that has something."""
+    base, unit = points[0].get("base"), points[0]["unit"]
+    axes = points[0]["axes"]
+    columns = [(axis.replace("_", " "), lambda p, axis=axis: str(p[axis])) for axis in axes]
+    columns += [("library", lambda p: p["library"]), (unit, lambda p: f"{p['value']:.4g}"),
+                ("95 % interval", lambda p: f"{p['low']:.4g}..{p['high']:.4g}"),
+                ("runs", lambda p: str(p["n"])),
+                (f"over {base}", lambda p: interval(p, "ratio")),
+                ("over floor", lambda p: f"{p['of_floor']:.3g}" if "of_floor" in p else "")]
+    return [(title, text) for title, text in columns if any(text(p) for p in points)]
+
+
+def table(points):
+    columns = columns_of(points)
+    lines = [[title for title, _ in columns]] + [[text(p) for _, text in columns] for p in points]
+    widths = [max(len(line[i]) for line in lines) for i in range(len(columns))]
+    names = [i for i, (title, _) in enumerate(columns) if title == "library"]
+    for line in lines:
+        yield "  ".join(cell.ljust(w) if i in names else cell.rjust(w)
+                        for i, (cell, w) in enumerate(zip(line, widths))).rstrip()
+
+
+def left_out(points):
+    """A line for each point at which runs failed or were dropped."""
+    for p in points:
+        if p["n"]:
+            continue
+        where = " ".join(f"{axis} {value}" for axis, value in zip(p["axes"], place(p)))
+        what = [f"{p['failed']} runs failed"] if p["failed"] else []
+        what += ([f"{p['dropped']} dropped, as the machine's state changed within them"]
+                 if p["dropped"] else [])
+        yield f"{p['benchmark']}, {where}, {p['library']}: {'; '.join(what)}"
+
+
+def libraries(points):
+    seen = dict.fromkeys((p["library"], p["version"], p["device"], p["model"], p["lock"],
+                          " ".join(f"{k}={v}" for k, v in (p["env"] or {}).items()))
+                         for p in points if p["library"] != FLOOR)
+    for name, version, device, model, lock, env in seen:
+        words = [version, device, f"model {model}" if model else "", f"lock {lock}" if lock else "",
+                 env]
+        yield f"  {name}: {', '.join(filter(None, words))}"
+
+
+# ---- what the papers say ----
+
+def is_called(point, name):
+    """Whether this is the library, the model, or the lock of model global of that name."""
+    return (point["library"] == name or point["model"] == name
+            or point["model"] == "global" and point["lock"] == name)
+
+
+def our_ratios(points, claim):
+    """The ratios of medians where the claim speaks of the point, with the place."""
+    here = [p for p in points if p["benchmark"] == claim.benchmark
+            and all(p.get(k) == v for k, v in claim.where.items())]
+    keys = tuple(here[0]["axes"]) if here else ()
+    for at, same in groups_of(here, ("state", "options") + keys).items():
+        ours = [p for p in same if is_called(p, claim.ours)]
+        base = [p for p in same if is_called(p, claim.base)]
+        if ours and base and base[0]["value"] > 0:
+            yield at, ours[0]["value"] / base[0]["value"]
+
+
+def claims(points, name):
+    """Lines: the paper's ratio beside ours."""
+    for claim in SETS[name].claims:
+        paper = ("no number" if claim.low is None else f"{claim.low:g}" if claim.low == claim.high
+                 else f"{claim.low:g} to {claim.high:g}")
+        found = [f"{ratio:.2f} at {', '.join(str(x) for x in at[2:])} ({at[0]})"
+                 for at, ratio in our_ratios(points, claim)]
+        yield (f"  {claim.benchmark}, {claim.ours} over {claim.base}: paper {paper} ({claim.text}); "
+               f"ours {'; '.join(found) or 'not measured'}")
+    if SETS[name].differs:
+        yield f"  What differs: {SETS[name].differs}"
+
+
+def report(points):
+    """The lines of the report."""
+    good = measured(points)
+    for (machine,), there in groups_of(points, ("machine",)).items():
+        yield f"Machine: {machine}"
+        yield from libraries(there)
+    for (name, bench, options, _, state), here in groups_of(
+            good, ("set", "benchmark", "options", "machine", "state")).items():
+        title = f"{bench}{' ' + options if options else ''}, {here[0]['unit']}"
+        yield f"\n== {title}, {WORD[here[0]['better']]}; machine in state {state}" \
+            + (f"; set {name}" if name else "")
+        here = sorted(here, key=place)
+        yield from table(here)
+    bad = list(left_out(points))
+    if bad:
+        yield "\nLeft out:"
+        yield from ("  " + line for line in bad)
+    for (name,), here in groups_of(good, ("set",)).items():
+        if name in SETS and (SETS[name].claims or SETS[name].differs):
+            yield f"\n{name}: {SETS[name].about}. Ratios of medians, at the values of the axes:"
+            yield from claims(here, name)
+    if any(p["n"] < 6 for p in good):
+        yield "\nIntervals of fewer than 6 runs are the range of these, and cover less than 95 %."

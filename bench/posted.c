@@ -1,0 +1,133 @@
+/* Copyright (C) by the MPICH-TSM developers
+ * See COPYRIGHT in top-level directory */
+
+/* What receives that are posted ahead cost: process 1 posts N receives with tags of their own (1 to
+ * N), then the two exchange pings with another tag, which the library must find behind them. Prints
+ * the one-way time, and the time to post one receive. Then the messages of the N receives are sent in
+ * the order of posting, and process 1 checks their data. */
+#include "bench_common.h"
+
+#define PING_TAG 0
+#define MOST 1000000
+#define BATCH 1024              /* messages that are sent before process 1 answers */
+
+static struct {
+    int json, npoints;
+    int points[BENCH_MAX_POINTS];
+    double duration;
+} opt;
+
+static int rank;
+
+/* Process 0 ends it: the ping is 1 then. Returns seconds of one way. */
+static double ping_pong(void)
+{
+    double start = bench_now();
+    long trips = 0;
+    int stop = 0;
+
+    while (!stop) {
+        if (rank == 0) {
+            stop = bench_now() - start >= opt.duration;
+            MPI_Send(&stop, 1, MPI_INT, 1, PING_TAG, MPI_COMM_WORLD);
+            MPI_Recv(&stop, 1, MPI_INT, 1, PING_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        } else {
+            MPI_Recv(&stop, 1, MPI_INT, 0, PING_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            MPI_Send(&stop, 1, MPI_INT, 0, PING_TAG, MPI_COMM_WORLD);
+        }
+        trips++;
+    }
+    return (bench_now() - start) / (2.0 * (double) trips);
+}
+
+static void send_posted(int n)
+{
+    for (int i = 1; i <= n; i++) {
+        MPI_Send(&i, 1, MPI_INT, 1, i, MPI_COMM_WORLD);
+        if (i % BATCH == 0 || i == n)
+            MPI_Recv(NULL, 0, MPI_INT, 1, PING_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+}
+
+static void take_posted(int n, const int *data, MPI_Request * req)
+{
+    for (int i = 0; i < n; i++) {
+        MPI_Wait(&req[i], MPI_STATUS_IGNORE);
+        if (data[i] != i + 1) {
+            fprintf(stderr, "posted: receive %d is wrong, it has %d\n", i + 1, data[i]);
+            MPI_Abort(MPI_COMM_WORLD, 1);
+        }
+        if ((i + 1) % BATCH == 0 || i + 1 == n)
+            MPI_Send(NULL, 0, MPI_INT, 0, PING_TAG, MPI_COMM_WORLD);
+    }
+}
+
+static void report(int n, double us, double post_ns)
+{
+    if (opt.json)
+        printf("{\"bench\": \"posted\", \"posted\": %d, \"post_ns\": %.5g, \"value\": %.6g, "
+               "\"unit\": \"us one way\"}\n", n, post_ns, us);
+    else
+        printf("%8d %12.3f %12.1f\n", n, us, post_ns);
+    fflush(stdout);
+}
+
+static void run_point(int n)
+{
+    int *data = bench_alloc((size_t) n * sizeof(int));
+    MPI_Request *req = bench_alloc((size_t) n * sizeof(MPI_Request));
+    double post_ns = bench_now(), us;
+
+    for (int i = 0; i < n && rank == 1; i++)
+        MPI_Irecv(&data[i], 1, MPI_INT, 0, i + 1, MPI_COMM_WORLD, &req[i]);
+    post_ns = 1e9 * (bench_now() - post_ns) / n;
+    MPI_Bcast(&post_ns, 1, MPI_DOUBLE, 1, MPI_COMM_WORLD);
+    us = 1e6 * ping_pong();
+    if (rank == 0) {
+        send_posted(n);
+        report(n, us, post_ns);
+    } else {
+        take_posted(n, data, req);
+    }
+    free(data);
+    free(req);
+}
+
+static void parse(int argc, char **argv)
+{
+    int c;
+    opt.duration = 0.5;
+    opt.npoints = bench_int_list("-n", "1,10,100,1000,10000", 1, MOST, opt.points);
+    opterr = 0;
+    while ((c = getopt(argc, argv, "n:d:j")) != -1) {
+        switch (c) {
+            case 'n': opt.npoints = bench_int_list("-n", optarg, 1, MOST, opt.points); break;
+            case 'd': opt.duration = bench_seconds("-d", optarg); break;
+            case 'j': opt.json = 1; break;
+            default: optind = argc + 1; break;
+        }
+        if (optind > argc)
+            break;
+    }
+    if (optind != argc)
+        bench_usage_error("usage: posted [-n receives,..] [-d seconds] [-j]");
+}
+
+int main(int argc, char **argv)
+{
+    int *tag_ub, flag;
+
+    rank = bench_init(&argc, &argv);
+    parse(argc, argv);
+    MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &tag_ub, &flag);
+    for (int i = 0; i < opt.npoints; i++) {
+        if (flag && opt.points[i] > *tag_ub)
+            bench_usage_error("option -n: this library has tags to %d only", *tag_ub);
+    }
+    if (rank == 0 && !opt.json)
+        printf("# receives  us one way  ns to post one\n");
+    for (int i = 0; i < opt.npoints; i++)
+        run_point(opt.points[i]);
+    MPI_Finalize();
+    return 0;
+}
