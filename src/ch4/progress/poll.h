@@ -82,6 +82,7 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_poll(int vci, int flag, int wait)
     }
     self->early += (int) (MPIDI_DRIVE_EARLY(v) - early);
     self->watch[vci].backoff_ns = 0;
+    self->watch[vci].taken = 0;
     MPIDI_section_exit(&MPIDI_VCI(vci).lock);
     if (!wait && completed == MPIDI_thread_local.completed)
         MPIDI_poll_test_failed(self);
