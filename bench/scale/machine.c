@@ -45,6 +45,7 @@ sim_machine_t sim_machine;
 sim_counts_t sim_counts;
 
 static line_t *lines;
+static line_t *used[SLOTS / 2];         /* in the order of their first access */
 static size_t line_count;
 static uint64_t stored[SIM_CORES];      /* when the core's last store is done */
 static name_t names[NAMES];
@@ -65,8 +66,9 @@ static line_t *find(uintptr_t number)
     while (lines[i].number != 0 && lines[i].number != number)
         i = (i + 1) % SLOTS;
     if (lines[i].number == 0) {
-        if (++line_count > SLOTS / 2)
+        if (line_count == SLOTS / 2)
             sim_fail("the program uses more than %zu lines", SLOTS / 2);
+        used[line_count++] = &lines[i];
         lines[i].number = number;
         lines[i].owner = -1;
     }
@@ -209,11 +211,9 @@ void sim_access(const volatile void *p, size_t size, int kind, int ordered, cons
 void sim_counts_reset(void)
 {
     memset(&sim_counts, 0, sizeof(sim_counts));
-    for (size_t i = 0; i < SLOTS; i++) {
-        if (lines[i].transfers) {
-            lines[i].transfers = 0;
-            memset(lines[i].place, 0, sizeof(lines[i].place));
-        }
+    for (size_t i = 0; i < line_count; i++) {
+        used[i]->transfers = 0;
+        memset(used[i]->place, 0, sizeof(used[i]->place));
     }
 }
 
@@ -248,22 +248,13 @@ static int by_transfers(const void *a, const void *b)
 
 void sim_print_lines(FILE *out, int most, double ops)
 {
-    line_t **list = malloc(line_count * sizeof(*list));
-    size_t n = 0;
-
-    for (size_t i = 0; list && i < SLOTS; i++) {
-        if (lines[i].transfers)
-            list[n++] = &lines[i];
-    }
-    if (list)
-        qsort(list, n, sizeof(*list), by_transfers);
-    for (size_t i = 0; i < n && i < (size_t) most; i++) {
+    qsort(used, line_count, sizeof(*used), by_transfers);
+    for (size_t i = 0; i < line_count && i < (size_t) most; i++) {
         uintptr_t offset;
-        const char *name = name_of(list[i], &offset);
-        fprintf(out, "# %8.3f  %s + %zu:", (double) list[i]->transfers / ops, name, (size_t) offset);
-        for (int k = 0; k < PLACES && list[i]->place[k].count; k++)
-            fprintf(out, " %p %.3f", list[i]->place[k].pc, list[i]->place[k].count / ops);
+        const char *name = name_of(used[i], &offset);
+        fprintf(out, "# %8.3f  %s + %zu:", (double) used[i]->transfers / ops, name, (size_t) offset);
+        for (int k = 0; k < PLACES && used[i]->place[k].count; k++)
+            fprintf(out, " %p %.3f", used[i]->place[k].pc, used[i]->place[k].count / ops);
         fprintf(out, "\n");
     }
-    free(list);
 }

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 static work_t work = {.model = "lockq",.window = 64,.warm_up = 1,.max_combine = 1024,
-    .first_core = 1
+    .taken_pauses = 1024,.first_core = 1
 };
 static int ops_wanted = 20000, top, ended, seed = 1, per_core = 1, threads_given, latency = 2000;
 static uint64_t began, last_end;
@@ -38,6 +38,8 @@ static const option_row_t rows[] = {
     {"window", &work.window, NULL, 1, 4096, 0, "operations of a window (64)"},
     {"ops", &ops_wanted, NULL, 1, 100000000, 0, "operations in all, at least (20000)"},
     {"max-combine", &work.max_combine, NULL, 1, 1 << 20, 0, "MPIR_CVAR_CH4_MAX_COMBINE (1024)"},
+    {"taken-pauses", &work.taken_pauses, NULL, 1, 1 << 20, 0,
+     "MPIR_CVAR_CH4_TAKEN_PAUSES (1024)"},
     {"seed", &seed, NULL, 0, 1 << 30, 0, "decides between cores with equal clocks (1)"},
     {"top", &top, NULL, 0, 1000, 0, "also print so many lines with the most transfers (0)"},
     {"cluster", &sim_machine.cluster, NULL, 1, SIM_CORES, 0, "cores that share a cache (8)"},
@@ -176,7 +178,8 @@ static void end(void)
 
 int main(int argc, char **argv)
 {
-    work_run_t run = {.work = &work,.begin = begin,.end = end };
+    /* static: where it is on a stack differs from run to run, and the program reads it */
+    static work_run_t run = {.work = &work,.begin = begin,.end = end };
 
     sim_machine.cores = 2;
     sim_machine.cluster = 8;

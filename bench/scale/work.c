@@ -14,6 +14,7 @@ MPIR_Process_t MPIR_Process;
 MPIR_Thread_info_t MPIR_ThreadInfo = {.isThreaded = 1 };
 MPIDI_model_t MPIDI_model;
 int MPIR_CVAR_CH4_MAX_COMBINE;
+int MPIR_CVAR_CH4_TAKEN_PAUSES;
 int MPIDI_watchdog_on;
 
 void MPIDI_watchdog_mark(void)
@@ -130,6 +131,7 @@ static void start_model(const work_t * work)
             MPIDI_POST_QUEUE_SWP
     };
     MPIR_CVAR_CH4_MAX_COMBINE = work->max_combine;
+    MPIR_CVAR_CH4_TAKEN_PAUSES = work->taken_pauses;
     /* with global nothing but the process's lock is taken */
     MPIR_ThreadInfo.isThreaded = !is_global;
 }

@@ -18,7 +18,7 @@ typedef struct work {
     int window, windows, warm_up;
     int first_core;             /* thread i of process r: core (i + r * first_core) % cores */
     int cores;                  /* that the program's threads use */
-    int max_combine;
+    int max_combine, taken_pauses;
     net_costs_t net;
 } work_t;
 

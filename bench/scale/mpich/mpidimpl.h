@@ -55,6 +55,7 @@ typedef struct MPI_Status {
 #define MPIR_CVAR_ENABLE_FT 0
 #define MPIR_CVAR_PROGRESS_THREAD_AFFINITY ((const char *) NULL)
 extern int MPIR_CVAR_CH4_MAX_COMBINE;
+extern int MPIR_CVAR_CH4_TAKEN_PAUSES;
 
 /* ---- errors ---- */
 

@@ -11,6 +11,7 @@
 #define MPL_STATIC_INLINE_PREFIX static inline
 #define MPL_ATTR_ALIGNED(n_) __attribute__((aligned(n_)))
 #define MPL_CACHELINE_SIZE 64
+#define MPL_MAX(a_, b_) ((a_) > (b_) ? (a_) : (b_))
 #define MPL_MIN(a_, b_) ((a_) < (b_) ? (a_) : (b_))
 #define MPL_container_of(p_, type_, field_) \
     ((type_ *) (void *) ((char *) (p_) - offsetof(type_, field_)))
