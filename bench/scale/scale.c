@@ -41,7 +41,7 @@ static const option_row_t rows[] = {
     {"taken-pauses", &work.taken_pauses, NULL, 1, 1 << 20, 0,
      "MPIR_CVAR_CH4_TAKEN_PAUSES (1024)"},
     {"seed", &seed, NULL, 0, 1 << 30, 0, "decides between cores with equal clocks (1)"},
-    {"top", &top, NULL, 0, 1000, 0, "also print so many lines with the most transfers (0)"},
+    {"top", &top, NULL, 0, 1000000, 0, "also print so many lines with the most transfers (0)"},
     {"cluster", &sim_machine.cluster, NULL, 1, SIM_CORES, 0, "cores that share a cache (8)"},
     {"latency", &latency, NULL, 0, 10000000, 0, "ns from issue to completion (2000)"},
     {"issue", NULL, &work.net.issue, 0, 1000000, 30, "ns to issue an operation"},
@@ -154,11 +154,12 @@ static void print_result(void)
     double seconds = (double) (last_end - began) * 1e-12;
 
     printf("{\"bench\": \"scale\", \"model\": \"%s\", \"lock\": \"%s\", \"cores\": %d, "
-           "\"threads\": %d, \"pairs\": %d, \"window\": %d, \"ops\": %.0f, "
+           "\"threads\": %d, \"pairs\": %d, \"window\": %d, "
+           "\"taken_pauses\": %d, \"ops\": %.0f, "
            "\"transfers\": %.3f, \"near\": %.3f, \"far\": %.3f, \"sleeps\": %.4f, "
            "\"yields\": %.4f, \"value\": %.4f, \"unit\": \"million operations/s\"}\n",
            work.model, work_lock(), sim_machine.cores, work.threads, work.pairs, work.window,
-           messages, (double) (sim_counts.near + sim_counts.far) / messages,
+           work.taken_pauses, messages, (double) (sim_counts.near + sim_counts.far) / messages,
            (double) sim_counts.near / messages, (double) sim_counts.far / messages,
            (double) sim_counts.sleeps / messages, (double) sim_counts.yields / messages,
            messages / seconds * 1e-6);

@@ -22,10 +22,10 @@ typedef struct work {
     net_costs_t net;
 } work_t;
 
-/* Returns 0 if the model's name is none of models.def, or is a model of its own lock library. */
+/* 1 if models.def has a model of that name. */
 int work_has_model(const char *model);
 
-/* 1 if threads of the library poll and issue; then how many for one process. */
+/* 1 if the model has threads of the library that poll and issue: one for each process. */
 int work_has_server(const char *model);
 
 /* The first thread's: it runs the program. begin: after the warm-up; end: after the last window, called
