@@ -224,6 +224,13 @@ static void pause_long(const MPIDI_wait_t * w, unsigned pauses)
     }
 }
 
+/* A wait begins, or goes on after progress or a sleep: what came before says nothing of the lock now. */
+static void forget_misses(const MPID_Progress_state * state)
+{
+    for (int i = 0; i < state->vci_count; i++)
+        MPIDI_thread_self()->watch[state->vci[i]].taken = 0;
+}
+
 /* The most polls in a row that found the lock of one of the call's VCIs taken. */
 static int polls_missed(const MPID_Progress_state * state)
 {
@@ -294,9 +301,11 @@ static int back_off(MPID_Progress_state * state)
     MPIDI_wait_t list = *w;
 
     MPIDI_watchdog_step();
-    if (w->turns++ == 0)
+    if (w->turns++ == 0) {
         tsm_patience_begin(&w->patience, 1000 * (uint64_t) MPIR_CVAR_CH4_WAIT_SPIN_USEC,
                            crowded_polls());
+        forget_misses(state);
+    }
     if (w->serving) {
         tsm_load_touch();
         return server_turn(state);
