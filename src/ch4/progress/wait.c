@@ -224,7 +224,7 @@ static void pause_long(const MPIDI_wait_t * w, unsigned pauses)
     }
 }
 
-/* A wait begins, or goes on after progress or a sleep: what came before says nothing of the lock now. */
+/* A wait begins, or goes on after progress or a sleep: what was before says nothing of the lock. */
 static void forget_misses(const MPID_Progress_state * state)
 {
     for (int i = 0; i < state->vci_count; i++)
