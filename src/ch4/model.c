@@ -76,6 +76,18 @@ cvars:
         each thread that wants one: a waiting thread with progress usc or server, and an idle server
         thread. With more threads than processors it sleeps after a few polls. At least 0.
 
+    - name        : MPIR_CVAR_CH4_TAKEN_PAUSES
+      category    : CH4_THREADS
+      type        : int
+      default     : 1024
+      class       : none
+      verbosity   : MPI_T_VERBOSITY_USER_BASIC
+      scope       : MPI_T_SCOPE_LOCAL
+      description : >-
+        The most pauses of the processor that a waiting thread makes between two attempts at the lock
+        of a VCI while other threads hold it at each attempt and there is a processor for each thread.
+        Meanwhile the thread looks at its own request. 16 or less: it makes no long pauses.
+
     - name        : MPIR_CVAR_CH4_OVERSUBSCRIBED
       category    : CH4_THREADS
       type        : int
@@ -321,6 +333,7 @@ static int check_numbers(void)
     if (!check_number("MPIR_CVAR_CH4_MAX_COMBINE", MPIR_CVAR_CH4_MAX_COMBINE, 1) ||
         !check_number("MPIR_CVAR_CH4_WAIT_SPIN_USEC", MPIR_CVAR_CH4_WAIT_SPIN_USEC, 0) ||
         !check_number("MPIR_CVAR_CH4_SERVER_THREADS", MPIR_CVAR_CH4_SERVER_THREADS, 1) ||
+        !check_number("MPIR_CVAR_CH4_TAKEN_PAUSES", MPIR_CVAR_CH4_TAKEN_PAUSES, 1) ||
         !check_number("MPIR_CVAR_CH4_EARLY_YIELD", MPIR_CVAR_CH4_EARLY_YIELD, 0) ||
         !check_number("MPIR_CVAR_CH4_SHM_BATCH", MPIR_CVAR_CH4_SHM_BATCH, 1) ||
         !check_number("MPIR_CVAR_CH4_NETMOD_TURN", MPIR_CVAR_CH4_NETMOD_TURN, 1))

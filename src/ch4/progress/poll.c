@@ -14,6 +14,11 @@
 /* Attempts at the lock of a VCI, with no poll in between, before a thread asks the holder for one. */
 #define MISSES_BEFORE_ASKING 32
 
+/* Misses in a row after which a waiting thread pauses long after each (wait.c), and attempts before it
+ * asks from then on. */
+#define MISSES_BEFORE_LONG 8
+#define LONG_MISSES_BEFORE_ASKING 2
+
 /* Nonblocking calls without result before the caller yields once. */
 #define TESTS_BEFORE_YIELD 32
 
@@ -54,8 +59,8 @@ static void back_off(MPIDI_thread_watch_t * watch)
 
 /* Count a miss: the lock of the VCI was taken. poll_wanted is relaxed, as it publishes no data. If it
  * is set after the last holder has looked, the lock is free, and the caller's next attempt drives the
- * VCI. A poll that had already begun may clear it; if that poll found nothing, 32 more misses ask
- * again. */
+ * VCI. A poll that had already begun may clear it; if that poll found nothing, as many misses again
+ * ask once more. */
 void MPIDI_poll_missed(MPIDI_thread_t * self, int vci, int wait)
 {
     MPIDI_vci_t *v = &MPIDI_VCI(vci).threads;
@@ -67,11 +72,14 @@ void MPIDI_poll_missed(MPIDI_thread_t * self, int vci, int wait)
         watch->polls = polls;
         watch->misses = 0;
     }
-    if (++watch->misses >= MISSES_BEFORE_ASKING) {
+    if (++watch->misses >= (watch->taken > MISSES_BEFORE_LONG ? LONG_MISSES_BEFORE_ASKING :
+                            MISSES_BEFORE_ASKING)) {
         tsm_store(&v->poll_wanted, 1, TSM_RELAXED);
         watch->misses = 0;
     }
-    if (!wait) {
+    if (wait) {
+        watch->taken++;
+    } else {
         back_off(watch);
         MPIDI_poll_test_failed(self);
     }

@@ -82,6 +82,7 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_poll(int vci, int flag, int wait)
     }
     self->early += (int) (MPIDI_DRIVE_EARLY(v) - early);
     self->watch[vci].backoff_ns = 0;
+    self->watch[vci].taken = 0;
     if (MPIDI_MODEL_ISSUE == MPIDI_ISSUE_CSYNC)
         MPIDI_section_exit(&MPIDI_VCI(vci).lock);
     else

@@ -18,6 +18,12 @@
 /* Sleeps after which a thread that sleeps after one poll tries its full patience again. */
 #define PATIENCE_PROBE 16
 
+/* A spin is twice as long as the one before, up to 2^4 pauses; longer while polls miss. */
+#define LAST_DOUBLING 4
+
+/* Pauses from one look at a request to the next. */
+#define PAUSES_PER_LOOK 16
+
 /* Time between two looks in a sleep of a process with servers. */
 #define SERVED_SLEEP_NS 100000000
 
@@ -198,11 +204,58 @@ void MPIDI_wait_leave(MPID_Progress_state * state)
     state->wait.serving = 0;
 }
 
-/* Back off once by spinning, a little longer each time. */
-static void spin(const MPIDI_wait_t * w)
+/* 1 if the thread may pause long: it can see without a poll that its call can return, and no other
+ * thread wants its processor. */
+static int may_pause_long(const MPIDI_wait_t * w)
 {
-    for (unsigned i = 0; i < (1u << MPL_MIN(w->turns, 4)); i++)
+    return w->count > 0 && !w->any && w->reqs[w->count - 1] && !tsm_load_crowded();
+}
+
+/* Pause for a moment, or until the last request is complete. In a wait for all, that one tends to be
+ * the last to complete. */
+static void pause_long(const MPIDI_wait_t * w, unsigned pauses)
+{
+    const MPIR_Request *last = w->reqs[w->count - 1];
+
+    for (unsigned i = 1; i <= pauses; i++) {
         tsm_cpu_pause();
+        if (i % PAUSES_PER_LOOK == 0 && MPIR_Request_is_complete(last))
+            return;
+    }
+}
+
+/* A wait begins, or goes on after progress or a sleep: what was before says nothing of the lock. */
+static void forget_misses(const MPID_Progress_state * state)
+{
+    for (int i = 0; i < state->vci_count; i++)
+        MPIDI_thread_self()->watch[state->vci[i]].taken = 0;
+}
+
+/* The most polls in a row that found the lock of one of the call's VCIs taken. */
+static int polls_missed(const MPID_Progress_state * state)
+{
+    int most = 0;
+
+    for (int i = 0; i < state->vci_count; i++)
+        most = MPL_MAX(most, MPIDI_thread_self()->watch[state->vci[i]].taken);
+    return most;
+}
+
+/* Back off once by spinning, a little longer each time: not for long after a poll, since the next one
+ * may find something, but longer and longer while other threads have the lock. They drive the VCI for
+ * all, and each try of a lock that changes hands moves its cache line to one more processor. */
+static void spin(const MPID_Progress_state * state)
+{
+    const MPIDI_wait_t *w = &state->wait;
+    const unsigned pauses = 1u << MPL_MIN(w->turns, LAST_DOUBLING);
+    const int missed = polls_missed(state);
+
+    if (missed > LAST_DOUBLING && may_pause_long(w)) {
+        pause_long(w, MPL_MIN(1u << MPL_MIN(missed, 30), (unsigned) MPIR_CVAR_CH4_TAKEN_PAUSES));
+    } else {
+        for (unsigned i = 0; i < pauses; i++)
+            tsm_cpu_pause();
+    }
 }
 
 /* Yield, and poll another VCI each time: a yield may take long, and what this thread waits for may
@@ -221,13 +274,14 @@ static int yield_turn(int vain)
 /* Yield once for the threads that the server has woken, and then less and less often, because all
  * other threads that wait for the VCI sleep: a thread outside MPI would get the processor, and if it
  * spins in a barrier, say, keep it for a whole time slice. */
-static int server_turn(MPIDI_wait_t * w)
+static int server_turn(const MPID_Progress_state * state)
 {
+    const MPIDI_wait_t *w = &state->wait;
     int is_power_of_2 = (w->turns & (w->turns - 1)) == 0;
 
     if (w->turns >= SERVER_TURNS && is_power_of_2 && tsm_load_crowded())
         return yield_turn(0);
-    spin(w);
+    spin(state);
     return MPI_SUCCESS;
 }
 
@@ -247,16 +301,18 @@ static int back_off(MPID_Progress_state * state)
     MPIDI_wait_t list = *w;
 
     MPIDI_watchdog_step();
-    if (w->turns++ == 0)
+    if (w->turns++ == 0) {
         tsm_patience_begin(&w->patience, 1000 * (uint64_t) MPIR_CVAR_CH4_WAIT_SPIN_USEC,
                            crowded_polls());
+        forget_misses(state);
+    }
     if (w->serving) {
         tsm_load_touch();
-        return server_turn(w);
+        return server_turn(state);
     }
     switch (tsm_patience_step(&w->patience, may_sleep(state))) {
         case TSM_PATIENCE_SPIN:
-            spin(w);
+            spin(state);
             return MPI_SUCCESS;
         case TSM_PATIENCE_YIELD:
             return yield_turn(w->turns);
