@@ -53,6 +53,8 @@ BENCHMARKS = {
     "post-wait": benchmark("posttime", "-m wait", "time of MPI_Isend, other threads wait", "less"),
     "post-poll": benchmark("posttime", "-m poll", "likewise, they call MPI_Test", "less"),
     "post-pairs": benchmark("posttime", "-m pairs", "likewise, they exchange messages", "less"),
+    "neighbour": benchmark("neighbour", "", "work of processes that only compute, while threads wait",
+                           axis="neighbours", letter="-c", sizes=(2,)),
     "post": benchmark("casper/post", "", "time of one post (ghost processes)", "less", "users",
                       sizes=GHOST_SIZES),
     "overlap": benchmark("casper/overlap", "", "computation that hides communication", "more",
