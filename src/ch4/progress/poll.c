@@ -14,11 +14,6 @@
 /* Attempts at the lock of a VCI, with no poll in between, before a thread asks the holder for one. */
 #define MISSES_BEFORE_ASKING 32
 
-/* Misses in a row after which a waiting thread pauses long after each (wait.c), and attempts before it
- * asks from then on. */
-#define MISSES_BEFORE_LONG 8
-#define LONG_MISSES_BEFORE_ASKING 2
-
 /* Nonblocking calls without result before the caller yields once. */
 #define TESTS_BEFORE_YIELD 32
 
@@ -72,8 +67,7 @@ void MPIDI_poll_missed(MPIDI_thread_t * self, int vci, int wait)
         watch->polls = polls;
         watch->misses = 0;
     }
-    if (++watch->misses >= (watch->taken > MISSES_BEFORE_LONG ? LONG_MISSES_BEFORE_ASKING :
-                            MISSES_BEFORE_ASKING)) {
+    if (++watch->misses >= MISSES_BEFORE_ASKING) {
         tsm_store(&v->poll_wanted, 1, TSM_RELAXED);
         watch->misses = 0;
     }

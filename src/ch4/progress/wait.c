@@ -231,6 +231,14 @@ static void forget_misses(const MPID_Progress_state * state)
         MPIDI_thread_self()->watch[state->vci[i]].taken = 0;
 }
 
+/* A long pause counts as the misses that short ones would have had in its time, so that a thread asks
+ * the lock holder for a poll after about the same time (poll.c). */
+static void count_misses(const MPID_Progress_state * state, unsigned pauses)
+{
+    for (int i = 0; i < state->vci_count; i++)
+        MPIDI_thread_self()->watch[state->vci[i]].misses += (int) (pauses >> LAST_DOUBLING);
+}
+
 /* The most polls in a row that found the lock of one of the call's VCIs taken. */
 static int polls_missed(const MPID_Progress_state * state)
 {
@@ -247,11 +255,13 @@ static int polls_missed(const MPID_Progress_state * state)
 static void spin(const MPID_Progress_state * state)
 {
     const MPIDI_wait_t *w = &state->wait;
-    const unsigned pauses = 1u << MPL_MIN(w->turns, LAST_DOUBLING);
     const int missed = polls_missed(state);
+    unsigned pauses = 1u << MPL_MIN(w->turns, LAST_DOUBLING);
 
     if (missed > LAST_DOUBLING && may_pause_long(w)) {
-        pause_long(w, MPL_MIN(1u << MPL_MIN(missed, 30), (unsigned) MPIR_CVAR_CH4_TAKEN_PAUSES));
+        pauses = MPL_MIN(1u << MPL_MIN(missed, 30), (unsigned) MPIR_CVAR_CH4_TAKEN_PAUSES);
+        pause_long(w, pauses);
+        count_misses(state, pauses);
     } else {
         for (unsigned i = 0; i < pauses; i++)
             tsm_cpu_pause();
