@@ -125,7 +125,7 @@ static inline void *bench_alloc(size_t bytes)
     return p;
 }
 
-/* For data that is wrong: prints one line and ends the program with an error. Any thread may call it. */
+/* For wrong data: prints one line and ends the program with an error. Any thread may call it. */
 static inline void bench_wrong(const char *fmt, ...)
 {
     va_list ap;
