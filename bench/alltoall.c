@@ -75,10 +75,8 @@ static double run_windows(int threads, worker_t * w, long windows)
     seconds = bench_now() - seconds;
     for (int i = 0; i < threads; i++)
         wrong += w[i].wrong;
-    if (wrong) {
-        fprintf(stderr, "alltoall: %ld messages are wrong\n", wrong);
-        MPI_Abort(MPI_COMM_WORLD, 1);
-    }
+    if (wrong)
+        bench_wrong("alltoall: %ld messages are wrong", wrong);
     MPI_Bcast(&seconds, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
     return seconds;
 }

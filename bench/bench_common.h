@@ -125,6 +125,18 @@ static inline void *bench_alloc(size_t bytes)
     return p;
 }
 
+/* For wrong data: prints one line and ends the program with an error. Any thread may call it. */
+static inline void bench_wrong(const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    vfprintf(stderr, fmt, ap);
+    va_end(ap);
+    fputc('\n', stderr);
+    usleep(200000);             /* mpirun forwards nothing after the abort */
+    MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
 /* Runs fn(arg + i * stride) in n threads and waits for all. */
 static inline void bench_run_threads(int n, void *(*fn) (void *), void *arg, size_t stride)
 {

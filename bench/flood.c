@@ -60,10 +60,8 @@ static void receive_all(int threads)
     MPI_Recv(&sent, 1, MPI_LONG, 0, COUNT_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     for (; received < sent; received++) {
         MPI_Recv(w[0].buf, opt.bytes, MPI_CHAR, 0, DATA_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-        if (w[0].buf[0] != 1) {
-            fprintf(stderr, "flood: a message is wrong\n");
-            MPI_Abort(MPI_COMM_WORLD, 1);
-        }
+        if (w[0].buf[0] != 1)
+            bench_wrong("flood: a message is wrong");
     }
     MPI_Send(&received, 1, MPI_LONG, 0, COUNT_TAG, MPI_COMM_WORLD);
     for (int i = 0; i < threads; i++) {
@@ -104,10 +102,8 @@ static void send_all(int threads)
     }
     MPI_Send(&sent, 1, MPI_LONG, 1, COUNT_TAG, MPI_COMM_WORLD);
     MPI_Recv(&received, 1, MPI_LONG, 1, COUNT_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    if (received != sent) {
-        fprintf(stderr, "flood: %ld messages came of %ld\n", received, sent);
-        MPI_Abort(MPI_COMM_WORLD, 1);
-    }
+    if (received != sent)
+        bench_wrong("flood: %ld messages came of %ld", received, sent);
     report(threads, sent, bench_now() - start);
     free(buf);
     free(req);

@@ -37,10 +37,8 @@ static void round_trip(worker_t * w, int stop)
         w->buf[opt.bytes - 1] = number;
     MPI_Send(w->buf, opt.bytes, MPI_CHAR, 1, w->id, MPI_COMM_WORLD);
     MPI_Recv(w->buf, opt.bytes, MPI_CHAR, 1, w->id, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    if (w->buf[0] != stop || (opt.bytes > 1 && w->buf[opt.bytes - 1] != number)) {
-        fprintf(stderr, "latency: an answer is wrong\n");
-        MPI_Abort(MPI_COMM_WORLD, 1);
-    }
+    if (w->buf[0] != stop || (opt.bytes > 1 && w->buf[opt.bytes - 1] != number))
+        bench_wrong("latency: an answer is wrong");
 }
 
 static void *pinger(void *arg)

@@ -73,10 +73,8 @@ static void check_window(const worker_t * w, int n, int stop)
 {
     for (int i = 0; i < n; i++) {
         int marked = opt.equal_tags || i >= n - w->npeers;
-        if (w->buf[(size_t) i * opt.bytes] != (marked ? stop : 0)) {
-            fprintf(stderr, "msgrate: message %d of a window is wrong\n", i);
-            MPI_Abort(MPI_COMM_WORLD, 1);
-        }
+        if (w->buf[(size_t) i * opt.bytes] != (marked ? stop : 0))
+            bench_wrong("msgrate: message %d of a window is wrong", i);
         w->buf[(size_t) i * opt.bytes] = -1;
     }
 }

@@ -53,10 +53,8 @@ static void take_posted(int n, const int *data, MPI_Request * req)
 {
     for (int i = 0; i < n; i++) {
         MPI_Wait(&req[i], MPI_STATUS_IGNORE);
-        if (data[i] != i + 1) {
-            fprintf(stderr, "posted: receive %d is wrong, it has %d\n", i + 1, data[i]);
-            MPI_Abort(MPI_COMM_WORLD, 1);
-        }
+        if (data[i] != i + 1)
+            bench_wrong("posted: receive %d is wrong, it has %d", i + 1, data[i]);
         if ((i + 1) % BATCH == 0 || i + 1 == n)
             MPI_Send(NULL, 0, MPI_INT, 0, PING_TAG, MPI_COMM_WORLD);
     }

@@ -101,10 +101,8 @@ static void check(const worker_t * w, int targets)
             issue(GET, w, got, t);
         MPI_Win_flush_all(win);
         for (int i = 0; i < opt.bytes; i++) {
-            if ((opt.mode == GET ? w->buf : got)[i] != byte_at(w, i)) {
-                fprintf(stderr, "rmarate: byte %d of thread %d is wrong\n", i, w->id);
-                MPI_Abort(MPI_COMM_WORLD, 1);
-            }
+            if ((opt.mode == GET ? w->buf : got)[i] != byte_at(w, i))
+                bench_wrong("rmarate: byte %d of thread %d is wrong", i, w->id);
         }
     }
     free(got);

@@ -124,7 +124,7 @@ def by_repeat(runs):
 
 def point_of(fields, runs, state, others):
     """A point of tsm-bench. runs: those in this state. others: (name, runs) of what to compare it
-    with."""
+    with. All points have the same fields, so that medians are one block; None is what there is not."""
     values = [r["value"] for r in runs]
     low, high = median_interval(values)
     same = {k: v for k, v in runs[0].items() if k not in MEASURED + DROPPED + ("state",)}
@@ -136,9 +136,10 @@ def point_of(fields, runs, state, others):
             point[field] = short(statistics.median(found))
     for name, other in others:
         ratio = paired_ratio(by_repeat(runs), by_repeat(other))
-        if ratio:
-            point.update({name: short(ratio[0]), f"{name}_low": short(ratio[1][0]),
-                          f"{name}_high": short(ratio[1][1]), f"{name}_pairs": ratio[2]})
+        point.update({name: short(ratio[0]), f"{name}_low": short(ratio[1][0]),
+                      f"{name}_high": short(ratio[1][1]), f"{name}_pairs": ratio[2]}
+                     if ratio else dict.fromkeys((name, *(f"{name}_{end}" for end in
+                                                          ("low", "high", "pairs")))))
     return point
 
 
@@ -164,9 +165,9 @@ def compared_points(records):
             mine = in_state(fields, state)
             if state == "mixed" or not mine:
                 continue
-            others = [(name, in_state({**fields, **named[lib]}, state))
-                      for name, lib in (("ratio", fields["base"]), ("of_floor", FLOOR))
-                      if lib in named and lib != fields["library"]]
+            others = [(name, in_state({**fields, **named[lib]}, state)
+                       if lib in named and lib != fields["library"] else [])
+                      for name, lib in (("ratio", fields["base"]), ("of_floor", FLOOR))]
             points.append(point_of(fields, mine, state, others))
         if any(bad.values()):
             points.append({**fields, "n": 0, "value": None, "unit": runs[0].get("unit", ""),

@@ -25,7 +25,7 @@ def groups_of(points, keys):
 
 
 def interval(point, name):
-    if name not in point:
+    if point.get(name) is None:
         return ""
     return f"{point[name]:.3g} ({point[name + '_low']:.3g}..{point[name + '_high']:.3g})"
 
@@ -39,7 +39,8 @@ def columns_of(points):
                 ("95 % interval", lambda p: f"{p['low']:.4g}..{p['high']:.4g}"),
                 ("runs", lambda p: str(p["n"])),
                 (f"over {base}", lambda p: interval(p, "ratio")),
-                ("over floor", lambda p: f"{p['of_floor']:.3g}" if "of_floor" in p else "")]
+                ("over floor", lambda p: "" if p.get("of_floor") is None
+                 else f"{p['of_floor']:.3g}")]
     return [(title, text) for title, text in columns if any(text(p) for p in points)]
 
 
@@ -66,8 +67,8 @@ def left_out(points):
 
 
 def libraries(points):
-    seen = dict.fromkeys((p["library"], p["version"], p["device"], p["model"], p["lock"],
-                          " ".join(f"{k}={v}" for k, v in (p["env"] or {}).items()))
+    seen = dict.fromkeys((p["library"], p.get("version"), p.get("device"), p.get("model"),
+                          p.get("lock"), " ".join(f"{k}={v}" for k, v in p["env"].items()))
                          for p in points if p["library"] != FLOOR)
     for name, version, device, model, lock, env in seen:
         words = [version, device, f"model {model}" if model else "", f"lock {lock}" if lock else "",
@@ -79,8 +80,8 @@ def libraries(points):
 
 def is_called(point, name):
     """Whether this is the library, the model, or the lock of model global of that name."""
-    return (point["library"] == name or point["model"] == name
-            or point["model"] == "global" and point["lock"] == name)
+    return (point["library"] == name or point.get("model") == name
+            or point.get("model") == "global" and point.get("lock") == name)
 
 
 def our_ratios(points, claim):
