@@ -11,11 +11,11 @@
 #include <sys/mman.h>
 #include <time.h>
 
-enum { BLOCKS = 20000, LIMIT = 30 };
+enum { BLOCKS = 600, LIMIT = 30, ARRIVES_US = 200000 };
 
 static MPI_Win win;
 static long *mem;
-static _Atomic int *done;       /* rounds that the quick origin has ended */
+static _Atomic int *done, *begun;       /* rounds that the quick origin has ended, the slow one begun */
 
 static void share_flag(void)
 {
@@ -27,6 +27,7 @@ static void share_flag(void)
     MT_CHECK(fd >= 0 && ftruncate(fd, 4096) == 0, "cannot make %s", name);
     done = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     MT_CHECK(done != MAP_FAILED, "mmap");
+    begun = done + 1;
     close(fd);
     MT_OK(MPI_Barrier(MPI_COMM_WORLD));
     if (mt.rank == 0)
@@ -34,10 +35,10 @@ static void share_flag(void)
 }
 
 /* Without a call of MPI. */
-static void wait_for_round(int round)
+static void wait_for_round(_Atomic int *counter, int round)
 {
     time_t begin = time(NULL);
-    while (atomic_load(done) < round)
+    while (atomic_load(counter) < round)
         MT_CHECK(time(NULL) - begin < LIMIT, "round %d: the quick origin is held up", round);
 }
 
@@ -60,7 +61,8 @@ static void slow(MPI_Datatype type, int round)
     for (int i = 0; i < BLOCKS; i++)
         ones[i] = 1;
     MT_OK(MPI_Accumulate(ones, BLOCKS, MPI_LONG, 1, 0, 1, type, MPI_SUM, win));
-    wait_for_round(round);
+    atomic_store(begun, round);
+    wait_for_round(done, round);
     MT_OK(MPI_Win_flush(1, win));
     free(ones);
 }
@@ -68,6 +70,8 @@ static void slow(MPI_Datatype type, int round)
 static void quick(int round)
 {
     long one = 1, old;
+    wait_for_round(begun, round);
+    usleep(ARRIVES_US);         /* the ghost has the first message of the slow origin meanwhile */
     for (int target = 1; target < 4; target += 2) {
         MT_OK(MPI_Accumulate(&one, 1, MPI_LONG, target, 2 * BLOCKS + 5, 1, MPI_LONG, MPI_SUM, win));
         MT_OK(MPI_Fetch_and_op(&one, &old, MPI_LONG, target, 2 * BLOCKS + 6, MPI_SUM, win));
@@ -121,7 +125,7 @@ int main(int argc, char **argv)
         else if (mt.rank == 2)
             quick(round);
         else
-            wait_for_round(round);
+            wait_for_round(done, round);
         MT_OK(MPI_Barrier(MPI_COMM_WORLD));
     }
     check_sums();
