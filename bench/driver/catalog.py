@@ -185,4 +185,4 @@ def chosen(name, threads=None, sizes=None, options=None):
     """The runs of a benchmark or a set; what the user gives takes the place of its own."""
     runs = SETS[name].runs if name in SETS else [(name, None, None, "")]
     return [(b, threads or t or THREADS, sizes or s or BENCHMARKS[b].sizes,
-             (o.split() if options is None else options)) for b, t, s, o in runs]
+             (o if options is None else options).split()) for b, t, s, o in runs]

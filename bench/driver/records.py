@@ -171,7 +171,8 @@ def compared_points(records):
             points.append(point_of(fields, mine, state, others))
         if any(bad.values()):
             points.append({**fields, "n": 0, "value": None, "unit": runs[0].get("unit", ""),
-                           "bench": runs[0].get("bench", ""), **bad})
+                           "bench": runs[0].get("bench", ""), **bad,
+                           "why": next((r["reason"] for r in runs if r.get("reason")), "")})
     return points
 
 

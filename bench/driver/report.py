@@ -60,7 +60,7 @@ def left_out(points):
         if p["n"]:
             continue
         where = " ".join(f"{axis} {value}" for axis, value in zip(p["axes"], place(p)))
-        what = [f"{p['failed']} runs failed"] if p["failed"] else []
+        what = [f"{p['failed']} runs failed ({p['why']})"] if p["failed"] else []
         what += ([f"{p['dropped']} dropped, as the machine's state changed within them"]
                  if p["dropped"] else [])
         yield f"{p['benchmark']}, {where}, {p['library']}: {'; '.join(what)}"
