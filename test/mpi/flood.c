@@ -5,8 +5,8 @@
  * on a communicator that the threads of its process share, and the other process floods another
  * one, which is on another VCI if there are several. Each must go on receiving what the other sends
  * while its own sends find no room; the threads that are done wait outside MPI and do not help.
- * Not with libfabric's sockets provider: the kernel's TCP window closes there for minutes when a large
- * segment is read down to a part of a header. */
+ * FI_PROVIDER=tcp in the list: with libfabric's sockets provider the kernel's TCP window closes for
+ * minutes when a large segment is read down to a part of a header. */
 #include "mt.h"
 
 #define BYTES 8000
