@@ -15,7 +15,7 @@ typedef struct csp_segment {
     MPL_shm_hnd_t handle;
     void *addr;
     MPI_Aint bytes;
-    int uses;                   /* by users and by operations */
+    int64_t uses;               /* by users and by operations */
 } segment_t;
 
 /* A name is a serial number and a place here, so the name of a segment that is gone finds nothing. */

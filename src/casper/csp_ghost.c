@@ -111,16 +111,16 @@ static csp_spot_t spot_of(csp_client_t * client, const csp_post_t * post)
     return spot;
 }
 
-static void handle_send(csp_client_t * client, const csp_post_t * post)
+static void handle_send(csp_client_t * client, const csp_post_t * post, const csp_spot_t * spot)
 {
     csp_msg_t msg = {
         .context = post->context,.rank = post->rank,.tag = post->tag,.bytes = post->bytes,
-        .place = CSP_IN_USER,.sender = client,.spot = spot_of(client, post),.op = post->op,
+        .place = CSP_IN_USER,.sender = client,.spot = *spot,.op = post->op,
         .is_synchronous = post->flags & CSP_POST_SYNC
     };
 
     if (csp_world.ghost_of[post->dest] != MPIR_Process.comm_world->rank) {
-        csp_wire_send(client, post, &msg.spot);
+        csp_wire_send(client, post, spot);
         return;
     }
     if (post->flags & CSP_POST_INLINE) {
@@ -143,7 +143,7 @@ static void handle(csp_client_t * client, const csp_post_t * post)
 
     switch (post->kind) {
         case CSP_POST_SEND:
-            handle_send(client, post);
+            handle_send(client, post, &recv.spot);
             break;
         case CSP_POST_RECV:
             csp_match_recv(&recv);

@@ -4,7 +4,9 @@
  */
 
 #include "mpidimpl.h"
+#include <fcntl.h>
 #include "csp_direct.h"
+#include "csp_file.h"
 #include "csp_post.h"
 #include "csp_share.h"
 
@@ -126,7 +128,21 @@ void csp_share_unname(csp_share_t * share, MPIR_Win * win)
 
 /* ---- the ghost ---- */
 
-int csp_share_map(csp_share_t * share, csp_target_t * target)
+/* Each user reserves its own part, so that the ghost meets no page that the system cannot give. */
+static int reserve(const csp_share_t * share, MPI_Aint size)
+{
+    int fd = open(share->name, O_RDWR | O_CLOEXEC), fits;
+
+    if (fd < 0)
+        return 0;
+    fits = csp_file_reserve(fd, (size_t) share->offset, (size_t) size);
+    close(fd);
+    if (!fits)
+        csp_file_tell_short();
+    return fits;
+}
+
+int csp_share_map(csp_share_t * share, MPI_Aint size, csp_target_t * target)
 {
     csp_post_t post = {
         .kind = CSP_POST_MAP,.flags = CSP_POST_LOCK,.object = share->key,
@@ -134,7 +150,7 @@ int csp_share_map(csp_share_t * share, csp_target_t * target)
     };
     csp_op_t *op;
 
-    if (!share->addr || !*share->name)
+    if (!share->addr || !*share->name || !reserve(share, size))
         return 0;
     MPL_COMPILE_TIME_ASSERT(sizeof(share->name) <= sizeof(post.data));
     memcpy(post.data, share->name, sizeof(share->name));

@@ -113,7 +113,7 @@ static int open_win(MPIR_Win * win, csp_win_t * w, MPI_Aint size, int disp_unit,
     part_t mine = {.size = size,.disp_unit = disp_unit };
 
     MPIR_ERR_CHECK(mpi_errno);
-    mine.is_ready = csp_share_map(w->share, me);
+    mine.is_ready = csp_share_map(w->share, size, me);
     mine.base = me->base;
     mine.lock = me->lock;
     mine.ghost = csp_world.users + csp_world.ghost_of[MPIR_Process.rank];

@@ -84,7 +84,8 @@ static void put_in_place(view_t * view, void *place)
 {
     if (mremap(view->addr, view->bytes, view->bytes, MREMAP_MAYMOVE | MREMAP_FIXED, place) != place)
         csp_fail("process %d cannot map a shared window", MPIR_Process.rank);
-    csp_direct_add(place, view->bytes, view->segment);
+    if (!csp_direct_add(place, view->bytes, view->segment))
+        csp_direct_unmap(view->segment);
 }
 
 int csp_win_share(MPIR_Win * win, MPIR_Info * info, void *base, MPI_Aint size)

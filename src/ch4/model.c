@@ -85,8 +85,9 @@ cvars:
       scope       : MPI_T_SCOPE_LOCAL
       description : >-
         The most pauses of the processor that a waiting thread makes between two attempts at the lock
-        of a VCI while other threads hold it at each attempt and there is a processor for each thread.
-        Meanwhile the thread looks at its own request. 16 or less: it makes no long pauses.
+        of a VCI while other threads hold it at each attempt and there is a processor for each thread;
+        in any case no more than 32 for each processor. Meanwhile the thread looks at its own request.
+        16 or less: it makes no long pauses.
 
     - name        : MPIR_CVAR_CH4_OVERSUBSCRIBED
       category    : CH4_THREADS

@@ -20,8 +20,11 @@
 /* Of the handler and of what calls it: not of interest. */
 #define OWN_FRAMES 2
 
-/* Looks for an answer, one in a millisecond. */
+/* Looks for answers, one in a millisecond: for all threads in all, and for each beyond that. */
 #define LOOKS 1000
+#define LOOKS_EACH 20
+
+static int looks;               /* left of LOOKS */
 
 enum { IDLE, ASKED, WRITING, ANSWERED };
 
@@ -56,6 +59,7 @@ void MPIDI_stack_open(void)
     backtrace(frame, 1);
     sigfillset(&action.sa_mask);
     stack.signal = 0;
+    looks = LOOKS;
     for (int sig = SIGRTMAX; sig > SIGRTMIN && !stack.signal; sig--) {
         if (sigaction(sig, NULL, &before) == 0 && before.sa_handler == SIG_DFL &&
             sigaction(sig, &action, NULL) == 0)
@@ -78,17 +82,21 @@ static int answers(long lwp)
     static const struct timespec millisecond = {.tv_nsec = 1000000 };
     int asked = ASKED;
 
+    if (tsm_load(&stack.state, TSM_ACQUIRE) == WRITING)
+        return 0;
     tsm_store(&stack.lwp, lwp, TSM_RELAXED);
     tsm_store(&stack.state, ASKED, TSM_RELEASE);
     if (!stack.signal || syscall(SYS_tgkill, getpid(), lwp, stack.signal))
         return 0;
-    for (int i = 0; i < LOOKS && tsm_load(&stack.state, TSM_ACQUIRE) != ANSWERED; i++)
+    for (int i = 0; (i < LOOKS_EACH || looks-- > 0) &&
+         tsm_load(&stack.state, TSM_ACQUIRE) != ANSWERED; i++)
         nanosleep(&millisecond, NULL);
     if (tsm_cas(&stack.state, &asked, IDLE, TSM_RELAXED, TSM_RELAXED))
         return 0;
-    while (tsm_load(&stack.state, TSM_ACQUIRE) != ANSWERED)
+    /* the thread is about to answer, unless it waits for a lock of the loader */
+    for (int i = 0; i < LOOKS && tsm_load(&stack.state, TSM_ACQUIRE) != ANSWERED; i++)
         nanosleep(&millisecond, NULL);
-    return 1;
+    return tsm_load(&stack.state, TSM_ACQUIRE) == ANSWERED;
 }
 
 void MPIDI_stack_print(FILE * out, long lwp, const char *prefix)

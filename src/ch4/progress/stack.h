@@ -16,8 +16,8 @@ void MPIDI_stack_open(void);
 void MPIDI_stack_close(void);
 
 /* Print a line for each function that the thread with this number of Linux (gettid) is in, each with
- * the prefix. If it does not answer within a second, because it blocks the signal or has ended, print
- * a line that says so. */
+ * the prefix. If it does not answer, because it blocks the signal or has ended, print a line that says
+ * so. All such threads together delay the caller by a second, and each by 20 ms beyond that. */
 void MPIDI_stack_print(FILE * out, long lwp, const char *prefix);
 
 #endif /* MPIDI_STACK_H_INCLUDED */

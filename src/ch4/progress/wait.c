@@ -21,6 +21,9 @@
 /* A spin is twice as long as the one before, up to 2^4 pauses; longer while polls miss. */
 #define LAST_DOUBLING 4
 
+/* A long spin has at most so many pauses for each processor, since that many threads may try. */
+#define PAUSES_PER_PROCESSOR 32
+
 /* Pauses from one look at a request to the next. */
 #define PAUSES_PER_LOOK 16
 
@@ -204,24 +207,33 @@ void MPIDI_wait_leave(MPID_Progress_state * state)
     state->wait.serving = 0;
 }
 
-/* 1 if the thread may pause long: it can see without a poll that its call can return, and no other
- * thread wants its processor. */
+/* 1 if the thread may pause long: it can see without a poll that its call can return, none of its
+ * requests needs it to make progress, and no other thread wants its processor or a lock of its. */
 static int may_pause_long(const MPIDI_wait_t * w)
 {
-    return w->count > 0 && !w->any && w->reqs[w->count - 1] && !tsm_load_crowded();
+    if (w->count == 0 || w->any || !w->reqs[w->count - 1] || MPIDI_thread_local.held ||
+        tsm_load_crowded())
+        return 0;
+    for (int i = 0; i < w->count; i++) {
+        if (w->reqs[i] && !MPIR_Request_is_complete(w->reqs[i]) &&
+            !wakes(active_request(w->reqs[i])))
+            return 0;
+    }
+    return 1;
 }
 
 /* Pause for a moment, or until the last request is complete. In a wait for all, that one tends to be
- * the last to complete. */
-static void pause_long(const MPIDI_wait_t * w, unsigned pauses)
+ * the last to complete. Returns the pauses made. */
+static unsigned pause_long(const MPIDI_wait_t * w, unsigned pauses)
 {
     const MPIR_Request *last = w->reqs[w->count - 1];
 
     for (unsigned i = 1; i <= pauses; i++) {
         tsm_cpu_pause();
         if (i % PAUSES_PER_LOOK == 0 && MPIR_Request_is_complete(last))
-            return;
+            return i;
     }
+    return pauses;
 }
 
 /* A wait begins, or goes on after progress or a sleep: what was before says nothing of the lock. */
@@ -239,14 +251,20 @@ static void count_misses(const MPID_Progress_state * state, unsigned pauses)
         MPIDI_thread_self()->watch[state->vci[i]].misses += (int) (pauses >> LAST_DOUBLING);
 }
 
-/* The most polls in a row that found the lock of one of the call's VCIs taken. */
+static unsigned most_pauses(void)
+{
+    return (unsigned) MPL_MIN(MPIR_CVAR_CH4_TAKEN_PAUSES,
+                              PAUSES_PER_PROCESSOR * tsm_load_processors());
+}
+
+/* Polls in a row that found the locks of all the call's VCIs taken. */
 static int polls_missed(const MPID_Progress_state * state)
 {
-    int most = 0;
+    int least = INT_MAX;
 
     for (int i = 0; i < state->vci_count; i++)
-        most = MPL_MAX(most, MPIDI_thread_self()->watch[state->vci[i]].taken);
-    return most;
+        least = MPL_MIN(least, MPIDI_thread_self()->watch[state->vci[i]].taken);
+    return state->vci_count ? least : 0;
 }
 
 /* Back off once by spinning, a little longer each time: not for long after a poll, since the next one
@@ -256,12 +274,10 @@ static void spin(const MPID_Progress_state * state)
 {
     const MPIDI_wait_t *w = &state->wait;
     const int missed = polls_missed(state);
-    unsigned pauses = 1u << MPL_MIN(w->turns, LAST_DOUBLING);
+    const unsigned pauses = 1u << MPL_MIN(w->turns, LAST_DOUBLING);
 
-    if (missed > LAST_DOUBLING && may_pause_long(w)) {
-        pauses = MPL_MIN(1u << MPL_MIN(missed, 30), (unsigned) MPIR_CVAR_CH4_TAKEN_PAUSES);
-        pause_long(w, pauses);
-        count_misses(state, pauses);
+    if (missed > LAST_DOUBLING && most_pauses() > pauses && may_pause_long(w)) {
+        count_misses(state, pause_long(w, MPL_MIN(1u << MPL_MIN(missed, 16), most_pauses())));
     } else {
         for (unsigned i = 0; i < pauses; i++)
             tsm_cpu_pause();

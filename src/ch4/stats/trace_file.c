@@ -251,10 +251,14 @@ static void write_all(void)
 
 void MPIDI_trace_write(void)
 {
+    int failed;
+
     if (!file)
         return;
     write_all();
-    if (ferror(file) | fclose(file))
+    failed = ferror(file);
+    failed |= fclose(file) != 0;
+    if (failed)
         fprintf(stderr, "MPIR_CVAR_CH4_THREAD_TRACE=%s: cannot write all of %s: %s\n",
                 MPIR_CVAR_CH4_THREAD_TRACE, name, strerror(errno));
     file = NULL;

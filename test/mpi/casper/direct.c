@@ -6,6 +6,7 @@
  * from the middle of it too, and with gaps. Memory comes and goes; freed while a send still needs it,
  * it harms nobody else. Memory is shared with another process exactly if it should be. -n: rounds. */
 #include "../mt.h"
+#include <sys/statvfs.h>
 
 enum { ORDINARY, ALLOC_MEM, SHARED, WINDOW, KINDS };
 enum { ROOM = 1 << 20, SKEW = 24 };
@@ -148,6 +149,40 @@ static void come_and_go(uint64_t * rng)
     }
 }
 
+static double free_mb(void)
+{
+    struct statvfs fs;
+    MT_CHECK(statvfs("/dev/shm", &fs) == 0, "no /dev/shm");
+    return (double) fs.f_bfree * (double) fs.f_bsize / 1e6;
+}
+
+/* Memory that was sent from and received into is gone from the ghost, too, soon after MPI_Free_mem. All
+ * processes together come and go with hundreds of megabytes. */
+static void gives_back(void)
+{
+    enum { BYTES = 8000000, TIMES = 40, SENT = 100000 };
+    const double may_be_missing = 0.25 * BYTES * TIMES / 1e6;
+    MPI_Request req;
+    char *out, *in;
+
+    MT_OK(MPI_Barrier(MPI_COMM_WORLD));
+    const double before = free_mb();
+    MT_OK(MPI_Barrier(MPI_COMM_WORLD));
+    for (int i = 0; i < TIMES; i++) {
+        MT_OK(MPI_Alloc_mem(BYTES, MPI_INFO_NULL, &out));
+        MT_OK(MPI_Alloc_mem(BYTES, MPI_INFO_NULL, &in));
+        MT_OK(MPI_Irecv(in, SENT, MPI_CHAR, mt.peer, 7, MPI_COMM_WORLD, &req));
+        MT_OK(MPI_Send(out, SENT, MPI_CHAR, mt.peer, 7, MPI_COMM_WORLD));
+        MT_OK(MPI_Wait(&req, MPI_STATUS_IGNORE));
+        MT_OK(MPI_Free_mem(in));
+        MT_OK(MPI_Free_mem(out));
+    }
+    MT_OK(MPI_Barrier(MPI_COMM_WORLD));
+    for (int i = 0; i < 200 && free_mb() < before - may_be_missing; i++)
+        usleep(10000);
+    MT_CHECK(free_mb() >= before - may_be_missing, "%.0f MB are missing", before - free_mb());
+}
+
 /* A user's error: the data may be anything, but the ghost goes on. */
 static void freed_too_early(void)
 {
@@ -220,6 +255,7 @@ int main(int argc, char **argv)
         is_one_window();
         freed_too_early();
     }
+    gives_back();
     MT_OK(MPI_Win_free(&shared));
     MT_OK(MPI_Win_free(&window));
     for (int i = 0; i < 2; i++) {
