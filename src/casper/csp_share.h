@@ -28,8 +28,8 @@ typedef struct csp_share {
 int csp_share_open(csp_share_t * share, MPIR_Win * win, MPI_Aint size, int disp_unit,
                    MPIDIG_win_shared_info_t * parts);
 
-/* Reserve the memory of our part, of `size` bytes, and have our ghost map the segment and make our lock.
- * Fills in target->base and target->lock. Returns 1, or 0 if it cannot be done. */
+/* Reserve the memory of our part, of `size` bytes, and have our ghost map the segment and make our
+ * lock. Fills in target->base and target->lock. Returns 1, or 0 if it cannot be done. */
 int csp_share_map(csp_share_t * share, MPI_Aint size, csp_target_t * target);
 
 /* The name is no longer needed: all have attached the segment. By all of the node. */
