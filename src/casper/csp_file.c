@@ -6,6 +6,7 @@
 #include "mpidimpl.h"
 #include <fcntl.h>
 #include <sys/resource.h>
+#include <sys/statvfs.h>
 #include "csp_file.h"
 #include "csp_node.h"
 
@@ -33,12 +34,23 @@ int csp_file_make(size_t bytes, char name[CSP_FILE_NAME])
     return fd;
 }
 
+/* Ask first: a reservation that fails takes all memory that is left, for a moment, and other programs
+ * that use a page for the first time then get a signal. */
+static int has_room(int fd, size_t bytes)
+{
+    struct statvfs fs;
+
+    return fstatvfs(fd, &fs) != 0 || fs.f_blocks == 0 || bytes / fs.f_frsize < fs.f_bavail;
+}
+
 int csp_file_reserve(int fd, size_t begin, size_t bytes)
 {
     int error;
 
     if (bytes == 0)
         return 1;
+    if (!has_room(fd, bytes))
+        return 0;
     do
         error = posix_fallocate(fd, (off_t) begin, (off_t) bytes);
     while (error == EINTR);
