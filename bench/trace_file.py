@@ -6,7 +6,7 @@ import math
 import os
 from collections import namedtuple
 
-from medians import Bad
+from driver.records import Bad
 
 FIRST = "MPICH-TSM thread trace "
 VERSION = "1"
