@@ -5,7 +5,7 @@ import os
 import re
 import subprocess
 
-from driver import peers
+from driver import child, peers
 from driver.records import Bad
 
 BENCH = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -75,17 +75,15 @@ class Library:
     def identify(self, parent):
         """Asks the library for its version, by a program of one process, and for its model."""
         self.build(parent, "version")
-        try:
-            done = subprocess.run(self.command(parent, "version", 1), capture_output=True, text=True,
-                                  timeout=60, check=False, env=self.environment())
-        except subprocess.TimeoutExpired:
-            raise Bad(f"library '{self.name}': a program of one process does not end") from None
-        if done.returncode or not done.stdout.strip():
-            reason = (done.stderr or done.stdout).strip().splitlines()[:1]
+        status, out, err = child.run(self.command(parent, "version", 1), self.environment(), 60)
+        if status is None:
+            raise Bad(f"library '{self.name}': a program of one process does not end")
+        if status or not out.strip():
+            reason = (err or out).strip().splitlines()[:1]
             raise Bad(f"library '{self.name}' cannot run a program: {' '.join(reason)}")
-        text = " ".join(done.stdout.splitlines()[0].split())
+        text = " ".join(out.strip().splitlines()[0].split())
         self.version = re.sub(r"MPICH Version: ?", "MPICH ", text.split(", package")[0])
-        device = re.search(r"MPICH Device:\s*(.+)", done.stdout)
+        device = re.search(r"MPICH Device:\s*(.+)", out)
         self.device = device.group(1).strip() if device else None
         self.model, self.lock = own_model(self.prefix)
         if self.model == "runtime":

@@ -4,11 +4,11 @@
 import json
 import os
 import random
-import subprocess
 import sys
 import time
 from collections import namedtuple
 
+from driver import child
 from driver.catalog import BENCHMARKS
 from driver.library import FLOOR
 from driver.machine import Machine, description, tags
@@ -64,24 +64,13 @@ def first_line(text):
 def run_once(library, point, a):
     """(the program's record, None), or (None, why there is none)."""
     env = library.environment(BENCHMARKS[point.benchmark].env) if library.name != FLOOR else None
-    with subprocess.Popen(command_of(library, point, a), env=env, stdin=subprocess.DEVNULL,
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as child:
-        try:
-            out, err = child.communicate(timeout=a.timeout)
-        except subprocess.TimeoutExpired:
-            child.terminate()   # mpirun takes its processes along
-            try:
-                child.communicate(timeout=10)
-            except subprocess.TimeoutExpired:
-                child.kill()
-            return None, f"no end within {a.timeout:g} s"
-        except BaseException:
-            child.terminate()
-            raise
-    if child.returncode == 2 and library.name != FLOOR and "usage" in err + out:
+    status, out, err = child.run(command_of(library, point, a), env, a.timeout)
+    if status is None:
+        return None, f"no end within {a.timeout:g} s"
+    if status == 2 and library.name != FLOOR and "usage" in err + out:
         raise Bad(first_line(err or out))
-    if child.returncode:
-        return None, f"exit status {child.returncode}: {first_line(err or out)}"
+    if status:
+        return None, f"exit status {status}: {first_line(err or out)}"
     try:
         record = json.loads(out)
         record["value"] = float(record["value"])
