@@ -140,26 +140,35 @@ def known_models(subset=""):
     return [name.strip() for name in done.stdout.split(",")]
 
 
-def models_of(prefixes, wanted, tell):
-    """The models of our libraries in prefixes, as Libraries. wanted: names, or None for all that
-    there are; tell(text) says what is left out."""
-    there = {}
+def builds_of(prefixes):
+    """The models of our libraries in prefixes: {model: [(name, prefix, environment)]}. Of two
+    libraries with one model, the second is called MODEL-LOCK."""
+    found, taken = {}, set()
     for prefix in prefixes:
-        model, lock = own_model(prefix)
-        if model is None:
+        own, lock = own_model(prefix)
+        if own is None:
             raise Bad(f"no library with a thread-safety model in {prefix} (bin/mpichversion)")
-        for name in known_models("runtime") if model == "runtime" else [model]:
-            own = {MODEL_VARIABLE: name} if model == "runtime" else {}
-            # of two libraries with one model, the second is told by its lock
-            there.setdefault(name if name not in there else f"{name}-{lock}", (prefix, own))
-    for name in wanted or []:
-        if name not in there:
-            raise Bad(f"no model '{name}': the given libraries have {', '.join(there)}")
-    if not wanted:
-        missing = [name for name in known_models() if name not in there]
-        if missing and there:
-            tell(f"left out, as no given library has them: {', '.join(missing)}")
-    return [Library(name, *there[name]) for name in wanted or there]
+        for model in known_models("runtime") if own == "runtime" else [own]:
+            name = f"{model}-{lock}" if model in taken else model
+            if name in taken:
+                raise Bad(f"{prefix}: there is a {name} already (--library gives any name)")
+            taken.add(name)
+            env = {MODEL_VARIABLE: model} if own == "runtime" else {}
+            found.setdefault(model, []).append((name, prefix, env))
+    return found
+
+
+def models_of(prefixes, wanted, there_only, tell):
+    """The models of our libraries in prefixes, as Libraries. wanted: the names of models, or None for
+    all. there_only: models that no library has are left out; else that is an error unless all are
+    wanted. tell(text) says what is left out."""
+    there = builds_of(prefixes)
+    missing = [model for model in wanted or known_models() if model not in there]
+    if missing and wanted and not there_only:
+        raise Bad(f"no model '{missing[0]}': the given libraries have {', '.join(there)}")
+    if missing:
+        tell(f"left out, as no given library has them: {', '.join(missing)}")
+    return [Library(*build) for model in wanted or there for build in there.get(model, [])]
 
 
 def named_library(text):
