@@ -28,14 +28,16 @@ def points_of(runs):
     return points
 
 
-def fields_of(point):
-    """What a result says of its point; `axes` names the fields that tell the points apart."""
+def fields_of(point, a):
+    """What a result says of its point; `axes` names the fields that tell the points apart. users and
+    duration are None where they mean nothing."""
     b = BENCHMARKS[point.benchmark]
     fields = {"pairs_of_processes" if b.kind == "processes" else "threads": point.threads,
               b.axis: point.size}
     fields = {k: v for k, v in fields.items() if k is not None and v is not None}
     return {"benchmark": point.benchmark, "better": b.better, "axes": list(fields), **fields,
-            "options": " ".join(point.options)}
+            "options": " ".join(point.options), "users": a.users if b.kind == "users" else None,
+            "duration": a.duration if b.kind != "app" else None}
 
 
 def processes_of(b, point, library, users):
@@ -134,7 +136,7 @@ def measure(libraries, points, a, header):
                     record, reason = run_once(lib, point, a)
                     after = machine.line_ns()
                     failed = {"value": None, "reason": reason} if record is None else {}
-                    out.write(json.dumps({**(record or {}), **common, **fields_of(point),
+                    out.write(json.dumps({**(record or {}), **common, **fields_of(point, a),
                                           **lib.record(), **failed, **tags(before, after),
                                           "repeat": repeat, "time": int(time.time())}) + "\n")
                     out.flush()

@@ -27,8 +27,8 @@ MEASURED = ("value", "latency_ns", "combining_rate", "call_ns", "wake_ns", "wake
 DROPPED = ("round", "repeat", "time", "messages", "operations", "round_trips", "load",
            "line_ns", "run", "order_seed", "reason")
 # fields that tsm-bench sets: they tell its points apart, together with those that `axes` names
-ASKED = ("set", "benchmark", "better", "axes", "options", "library", "version", "device", "model",
-         "lock", "env", "base", "machine")
+ASKED = ("set", "benchmark", "better", "axes", "options", "users", "duration", "library", "version",
+         "device", "model", "lock", "env", "base", "machine")
 FLOOR = "floor"     # the library to which the ratio of_floor refers
 
 

@@ -4,6 +4,8 @@
 from driver.catalog import SETS
 from driver.library import FLOOR
 
+# what the points of one table or figure have in common
+TABLE = ("set", "benchmark", "options", "state", "users", "duration", "machine", "base")
 WORD = {"more": "more is better", "less": "less is better"}
 
 
@@ -76,6 +78,12 @@ def libraries(points):
         yield f"  {name}: {', '.join(filter(None, words))}"
 
 
+def experiment(point):
+    """Beside the benchmark and its options: what else was asked for."""
+    users, seconds = point.get("users"), point.get("duration")
+    return ([f"{users} users"] if users else []) + ([f"runs of {seconds:g} s"] if seconds else [])
+
+
 # ---- what the papers say ----
 
 def is_called(point, name):
@@ -89,7 +97,7 @@ def our_ratios(points, claim):
     here = [p for p in points if p["benchmark"] == claim.benchmark
             and all(p.get(k) == v for k, v in claim.where.items())]
     keys = tuple(here[0]["axes"]) if here else ()
-    for at, same in groups_of(here, ("state", "options") + keys).items():
+    for at, same in groups_of(here, ("state", "options", "users", "duration") + keys).items():
         ours = [p for p in same if is_called(p, claim.ours)]
         base = [p for p in same if is_called(p, claim.base)]
         if ours and base and base[0]["value"] > 0:
@@ -101,7 +109,7 @@ def claims(points, name):
     for claim in SETS[name].claims:
         paper = ("no number" if claim.low is None else f"{claim.low:g}" if claim.low == claim.high
                  else f"{claim.low:g} to {claim.high:g}")
-        found = [f"{ratio:.2f} at {', '.join(str(x) for x in at[2:])} ({at[0]})"
+        found = [f"{ratio:.2f} at {', '.join(str(x) for x in at[4:])} ({at[0]})"
                  for at, ratio in our_ratios(points, claim)]
         yield (f"  {claim.benchmark}, {claim.ours} over {claim.base}: paper {paper} ({claim.text}); "
                f"ours {'; '.join(found) or 'not measured'}")
@@ -115,9 +123,9 @@ def report(points):
     for (machine,), there in groups_of(points, ("machine",)).items():
         yield f"Machine: {machine}"
         yield from libraries(there)
-    for (name, bench, options, _, state), here in groups_of(
-            good, ("set", "benchmark", "options", "machine", "state")).items():
-        title = f"{bench}{' ' + options if options else ''}, {here[0]['unit']}"
+    for (name, bench, options, state, *_), here in groups_of(good, TABLE).items():
+        title = ", ".join([f"{bench}{' ' + options if options else ''}", *experiment(here[0]),
+                           here[0]["unit"]])
         yield f"\n== {title}, {WORD[here[0]['better']]}; machine in state {state}" \
             + (f"; set {name}" if name else "")
         here = sorted(here, key=place)
