@@ -29,6 +29,7 @@ DROPPED = ("round", "repeat", "time", "messages", "operations", "round_trips", "
 # fields that tsm-bench sets: they tell its points apart, together with those that `axes` names
 ASKED = ("set", "benchmark", "better", "axes", "options", "users", "duration", "library", "version",
          "device", "model", "lock", "env", "base", "machine")
+IDENTITY = ("library", "version", "device", "model", "lock", "env")     # of a library, among these
 FLOOR = "floor"     # the library to which the ratio of_floor refers
 
 
@@ -143,30 +144,32 @@ def point_of(fields, runs, state, others):
     return point
 
 
+def place_of(fields, library):
+    """What the points to compare have in common, and the name of a library there."""
+    return key_of({k: v for k, v in fields.items() if k not in IDENTITY}), library
+
+
+def in_state(runs, state):
+    return [r for r in runs if r["value"] is not None and r["state"] == state]
+
+
 def compared_points(records):
     """The points of raw results of tsm-bench."""
-    groups = {}
+    groups, named = {}, {}      # named: of all libraries of a name, as it may be built anew
     for r in records:
-        groups.setdefault(key_of(asked(r)), (asked(r), []))[1].append(r)
-
-    def in_state(fields, state):
-        runs = groups.get(key_of(fields), (None, []))[1]
-        return [r for r in runs if r["value"] is not None and r["state"] == state]
-
-    identity = ("library", "version", "device", "model", "lock", "env")
-    named = {}      # each library's identity, by its name
-    for fields, _ in groups.values():
-        named[fields["library"]] = {k: fields[k] for k in identity}
+        fields = asked(r)
+        groups.setdefault(key_of(fields), (fields, []))[1].append(r)
+        named.setdefault(place_of(fields, r["library"]), []).append(r)
     points = []
     for fields, runs in groups.values():
         bad = {"failed": sum(r["value"] is None for r in runs),
                "dropped": sum(r["value"] is not None and r["state"] == "mixed" for r in runs)}
         for state in dict.fromkeys(r["state"] for r in runs):
-            mine = in_state(fields, state)
+            mine = in_state(runs, state)
             if state == "mixed" or not mine:
                 continue
-            others = [(name, in_state({**fields, **named[lib]}, state)
-                       if lib in named and lib != fields["library"] else [])
+            others = [(name, in_state(named.get(place_of(fields, lib), []), state)
+                       if lib != fields["library"] else [])
                       for name, lib in (("ratio", fields["base"]), ("of_floor", FLOOR))]
             points.append(point_of(fields, mine, state, others))
         if any(bad.values()):
