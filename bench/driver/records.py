@@ -30,6 +30,15 @@ DROPPED = ("round", "repeat", "time", "messages", "operations", "round_trips", "
 ASKED = ("set", "benchmark", "better", "axes", "options", "users", "duration", "library", "version",
          "device", "model", "lock", "env", "base", "machine")
 IDENTITY = ("library", "version", "device", "model", "lock", "env")     # of a library, among these
+# what fields of its results and points are, for files that are not its own
+NUMBER = (int, float)
+COMPARED = {"benchmark": str, "better": str, "axes": list, "options": str, "library": str, "env": dict,
+            "base": str, "machine": str}
+RAW = {"state": str, "run": int, "repeat": int}
+POINT = {"state": str, **dict.fromkeys(("n", "value", "min", "max", "low", "high"), NUMBER)}
+BAD_POINT = {"failed": int, "dropped": int, "why": str}
+OPTIONAL = {"set": str, "users": int, "duration": NUMBER, "version": str, "device": str, "model": str,
+            "lock": str, "unit": str, "bench": str}
 FLOOR = "floor"     # the library to which the ratio of_floor refers
 
 
@@ -41,44 +50,81 @@ def unpack(path):
     """Yields (line number, record) for each line of results, raw or medians. The record is None if
     the line is not JSON; lines with commands come unchanged."""
     block = None
-    with open(path, encoding="ascii") as f:
+    with open(path, encoding="ascii", errors="replace") as f:
         for number, line in enumerate(f, 1):
             try:
                 item = json.loads(line)
-            except ValueError:
+            except (ValueError, RecursionError):
                 item = None
             if isinstance(item, list) and block and len(item) == len(block["columns"]):
                 yield number, {**block["same"], **{k: v for k, v in zip(block["columns"], item)
                                                    if v is not None or k == "value"}}
             elif isinstance(item, dict) and "columns" in item:
-                block = item
+                block = item if are(item, {"same": dict, "columns": list}) else None
+                if block is None or not all(isinstance(c, str) for c in item["columns"]):
+                    yield number, None
             else:
                 yield number, item if isinstance(item, dict) else None
 
 
+def are(record, kinds):
+    """Whether all these fields are there and of these kinds."""
+    return all(isinstance(record.get(k), kind) for k, kind in kinds.items())
+
+
+def may_be(record, kinds):
+    """Likewise, but they may be missing or None."""
+    return are(record, {k: v for k, v in kinds.items() if record.get(k) is not None})
+
+
+def is_compared(record):
+    """Whether a record with axes has what tsm-bench has written: raw or a point."""
+    needed = POINT if record.get("n") else BAD_POINT if "n" in record else RAW
+    return (are(record, COMPARED) and are(record, needed) and may_be(record, OPTIONAL)
+            and record["better"] in ("more", "less")
+            and all(isinstance(axis, str) for axis in record["axes"])
+            and are(record, dict.fromkeys(record["axes"], int))
+            and all(are(record, {f"{name}_{end}": NUMBER for end in ("low", "high", "pairs")})
+                    for name in ("ratio", "of_floor") if record.get(name) is not None))
+
+
+def complete(record):
+    """Whether a record is a result. Makes numbers of what was measured."""
+    if record is None or "value" not in record or not may_be(record, {"part": str, "time": int}):
+        return False
+    try:
+        for field in MEASURED if record["value"] is not None else ():
+            if field in record:
+                record[field] = float(record[field])
+    except (ValueError, TypeError, OverflowError):
+        return False
+    return ((record["value"] is None or are(record, {"bench": str, "unit": str}))
+            and ("axes" not in record or is_compared(record)))
+
+
 def load(path):
     """The records of a file. Their value is a number, or None for a failed run. Raises Bad if a
-    line is not a result."""
+    line is not a result, or none is."""
     records = []
     for number, record in unpack(path):
-        if record is not None and "commands" in record:
-            continue
-        try:
-            if record["value"] is not None:
-                record["value"] = float(record["value"])
-            complete = {"bench", "unit"} <= record.keys() or record["value"] is None
-        except (ValueError, KeyError, TypeError):
-            complete = False
-        if not complete:
-            raise Bad(f"{path}, line {number}: not a result")
-        records.append(record)
+        if record is None or "commands" not in record:
+            if not complete(record):
+                raise Bad(f"{path}, line {number}: not a result")
+            records.append(record)
+    if not records:
+        raise Bad(f"{path}: no results")
     return records
 
 
 def commands(path):
     """The commands that made a file, each once."""
-    return list(dict.fromkeys(c for _, record in unpack(path) if record and "commands" in record
-                              for c in record["commands"]))
+    found = {}
+    for number, record in unpack(path):
+        if record and "commands" in record:
+            if not all(isinstance(c, str) for c in record["commands"] or [None]):
+                raise Bad(f"{path}, line {number}: not a list of commands")
+            found.update(dict.fromkeys(record["commands"]))
+    return list(found)
 
 
 def day(records):
