@@ -108,7 +108,8 @@ class Progress:
             print("\r" + " " * 79 + "\r", end="", file=sys.stderr, flush=True)
 
 
-def takes_part(library, b):
+def takes_part(library, point):
+    b = BENCHMARKS[point.benchmark]
     if library.name == FLOOR:
         return b.floor is not None
     return library.kind not in b.without
@@ -119,7 +120,7 @@ def measure(libraries, points, a, header):
     a result at every point."""
     order, machine = random.Random(a.seed), Machine(a.bin)
     turns = list(libraries)         # the first time in the given order, which tables keep
-    tasks = [(p, lib) for p in points for lib in libraries if takes_part(lib, BENCHMARKS[p.benchmark])]
+    tasks = [(p, lib) for p in points for lib in libraries if takes_part(lib, p)]
     missing = set(tasks)
     progress = Progress(a.repeat * len(tasks))
     common = {**header, "machine": description(), "order_seed": a.seed, "run": int(time.time())}
