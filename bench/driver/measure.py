@@ -78,7 +78,16 @@ def run_once(library, point, a):
         record["value"] = float(record["value"])
     except (ValueError, KeyError, TypeError):
         return None, f"not a result: {first_line(out)}"
-    return record, None
+    wrong = changed_axis(record, point, a)
+    return (None, f"options change {wrong}") if wrong else (record, None)
+
+
+def changed_axis(record, point, a):
+    """The axis of which the program's record has another value than the driver: its options have
+    changed it. For processes, threads are no axis."""
+    fields = fields_of(point, a)
+    return next((axis for axis in fields["axes"] if record.get(axis, fields[axis]) != fields[axis]),
+                None)
 
 
 class Progress:
