@@ -10,6 +10,7 @@ from driver.records import Bad
 
 BENCH = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 MODEL_VARIABLE = "MPIR_CVAR_CH4_THREAD_CS"
+INHERITED = ("MPIR_CVAR_", "FI_", "UCX_", "OMPI_", "PRTE_", "I_MPI_", "CSP_")
 FLOOR = "floor"     # the name of the shared-memory ring among the libraries
 
 
@@ -32,9 +33,12 @@ class Library:
         self.kind = kind or peers.kind_of(self.prefix)
         self.env = {**peers.environment(self.kind, self.prefix), **self.own}
         self.version = self.device = self.model = self.lock = None
+        self.has_casper = False
 
     def environment(self, more=None):
-        return {**os.environ, **(more or {}), **self.env}
+        """Without LD_LIBRARY_PATH, which could exchange the library for another one."""
+        caller = {k: v for k, v in os.environ.items() if k != "LD_LIBRARY_PATH"}
+        return {**caller, **(more or {}), **self.env}
 
     def folder(self, parent):
         """One folder for each prefix: models of one library share their programs."""
@@ -64,8 +68,9 @@ class Library:
                 self.program(parent, program)]
 
     def processes(self, users):
-        """Of a run: the users and the ghosts, which CSP_NG adds to each node."""
-        env = self.environment()
+        """Of a run: the users and the ghosts, which CSP_NG adds to each node; other libraries than
+        casper's have none."""
+        env = self.environment() if self.has_casper else {}
         nodes = 2 if env.get("MPIR_CVAR_ODD_EVEN_CLIQUES", "0") in ("1", "yes", "true") else 1
         try:
             return users + nodes * int(env.get("CSP_NG", "0"))
@@ -85,7 +90,7 @@ class Library:
         self.version = re.sub(r"MPICH Version: ?", "MPICH ", text.split(", package")[0])
         device = re.search(r"MPICH Device:\s*(.+)", out)
         self.device = device.group(1).strip() if device else None
-        self.model, self.lock = own_model(self.prefix)
+        self.model, self.lock, self.has_casper = own_build(self.prefix)
         if self.model == "runtime":
             self.model = self.own.get(MODEL_VARIABLE, self.model)
 
@@ -121,15 +126,21 @@ class Floor:
                 "env": {}}
 
 
-def own_model(prefix):
-    """(thread-safety model, lock) by mpichversion: (None, None) if the library is not ours."""
+def own_build(prefix):
+    """(thread-safety model, lock, whether it has casper) by mpichversion: (None, None, False) if the
+    library is not ours."""
     try:
         done = subprocess.run([os.path.join(prefix, "bin", "mpichversion")], capture_output=True,
-                              text=True, check=False)
+                              text=True, errors="replace", check=False)
     except OSError:
-        return None, None
+        return None, None, False
     found = re.search(r"^MPICH thread-cs:\s*([a-z-]+)(?:.*lock: ([a-z0-9-]+))?", done.stdout, re.M)
-    return found.groups() if found else (None, None)
+    return (*found.groups(), "--enable-casper" in done.stdout) if found else (None, None, False)
+
+
+def inherited():
+    """What the caller's environment has for the libraries; all runs get it."""
+    return {k: v for k, v in sorted(os.environ.items()) if k.startswith(INHERITED)}
 
 
 def known_models(subset=""):
@@ -145,7 +156,7 @@ def builds_of(prefixes):
     libraries with one model, the second is called MODEL-LOCK."""
     found, taken = {}, set()
     for prefix in prefixes:
-        own, lock = own_model(prefix)
+        own, lock, _ = own_build(prefix)
         if own is None:
             raise Bad(f"no library with a thread-safety model in {prefix} (bin/mpichversion)")
         for model in known_models("runtime") if own == "runtime" else [own]:

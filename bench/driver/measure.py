@@ -10,7 +10,7 @@ from collections import namedtuple
 
 from driver import child
 from driver.catalog import BENCHMARKS
-from driver.library import FLOOR
+from driver.library import FLOOR, inherited
 from driver.machine import Machine, description, tags
 from driver.records import Bad
 
@@ -132,7 +132,8 @@ def measure(libraries, points, a, header):
     tasks = [(p, lib) for p in points for lib in libraries if takes_part(lib, p)]
     missing = set(tasks)
     progress = Progress(a.repeat * len(tasks))
-    common = {**header, "machine": description(), "order_seed": a.seed, "run": int(time.time())}
+    common = {**header, "machine": description(), "order_seed": a.seed, "run": int(time.time()),
+              "inherited": inherited()}
     with open(a.out, "a", encoding="ascii") as out:
         out.write(json.dumps({"commands": [a.command]}) + "\n")
         before = machine.line_ns()

@@ -27,8 +27,8 @@ MEASURED = ("value", "latency_ns", "combining_rate", "call_ns", "wake_ns", "wake
 DROPPED = ("round", "repeat", "time", "messages", "operations", "round_trips", "load",
            "line_ns", "run", "order_seed", "reason")
 # fields that tsm-bench sets: they tell its points apart, together with those that `axes` names
-ASKED = ("set", "benchmark", "better", "axes", "options", "users", "duration", "library", "version",
-         "device", "model", "lock", "env", "base", "machine")
+ASKED = ("set", "benchmark", "better", "axes", "options", "users", "duration", "inherited", "library",
+         "version", "device", "model", "lock", "env", "base", "machine")
 IDENTITY = ("library", "version", "device", "model", "lock", "env")     # of a library, among these
 # what fields of its results and points are, for files that are not its own
 NUMBER = (int, float)
@@ -37,7 +37,7 @@ COMPARED = {"benchmark": str, "better": str, "axes": list, "options": str, "libr
 RAW = {"state": str, "run": int, "repeat": int}
 POINT = {"state": str, **dict.fromkeys(("n", "value", "min", "max", "low", "high"), NUMBER)}
 BAD_POINT = {"failed": int, "dropped": int, "why": str}
-OPTIONAL = {"set": str, "users": int, "duration": NUMBER, "version": str, "device": str, "model": str,
+OPTIONAL = {"set": str, "inherited": dict, "users": int, "duration": NUMBER, "version": str, "device": str, "model": str,
             "lock": str, "unit": str, "bench": str}
 FLOOR = "floor"     # the library to which the ratio of_floor refers
 

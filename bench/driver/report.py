@@ -5,7 +5,7 @@ from driver.catalog import SETS
 from driver.library import FLOOR
 
 # what the points of one table or figure have in common
-TABLE = ("set", "benchmark", "options", "state", "users", "duration", "machine", "base")
+TABLE = ("set", "benchmark", "options", "state", "users", "duration", "inherited", "machine", "base")
 WORD = {"more": "more is better", "less": "less is better"}
 
 
@@ -18,11 +18,16 @@ def place(point):
     return tuple(point[axis] for axis in point["axes"])
 
 
+def words_of(env):
+    return " ".join(f"{k}={v}" for k, v in env.items())
+
+
 def groups_of(points, keys):
-    """{values of keys: points}, in the order of coming."""
+    """{values of keys: points}, in the order of coming; an environment as text."""
     groups = {}
     for p in points:
-        groups.setdefault(tuple(p.get(k) for k in keys), []).append(p)
+        key = tuple(words_of(p[k]) if isinstance(p.get(k), dict) else p.get(k) for k in keys)
+        groups.setdefault(key, []).append(p)
     return groups
 
 
@@ -70,7 +75,7 @@ def left_out(points):
 
 def libraries(points):
     seen = dict.fromkeys((p["library"], p.get("version"), p.get("device"), p.get("model"),
-                          p.get("lock"), " ".join(f"{k}={v}" for k, v in p["env"].items()))
+                          p.get("lock"), words_of(p["env"]))
                          for p in points if p["library"] != FLOOR)
     for name, version, device, model, lock, env in seen:
         words = [version, device, f"model {model}" if model else "", f"lock {lock}" if lock else "",
@@ -81,7 +86,8 @@ def libraries(points):
 def experiment(point):
     """Beside the benchmark and its options: what else was asked for."""
     users, seconds = point.get("users"), point.get("duration")
-    return ([f"{users} users"] if users else []) + ([f"runs of {seconds:g} s"] if seconds else [])
+    return [*([f"{users} users"] if users else []), *([f"runs of {seconds:g} s"] if seconds else []),
+            *([words_of(point["inherited"])] if point.get("inherited") else [])]
 
 
 # ---- what the papers say ----
@@ -97,7 +103,7 @@ def our_ratios(points, claim):
     here = [p for p in points if p["benchmark"] == claim.benchmark
             and all(p.get(k) == v for k, v in claim.where.items())]
     keys = tuple(here[0]["axes"]) if here else ()
-    for at, same in groups_of(here, ("state", "options", "users", "duration") + keys).items():
+    for at, same in groups_of(here, ("state", "options", "users", "duration", "inherited") + keys).items():
         ours = [p for p in same if is_called(p, claim.ours)]
         base = [p for p in same if is_called(p, claim.base)]
         if ours and base and base[0]["value"] > 0:
@@ -109,7 +115,7 @@ def claims(points, name):
     for claim in SETS[name].claims:
         paper = ("no number" if claim.low is None else f"{claim.low:g}" if claim.low == claim.high
                  else f"{claim.low:g} to {claim.high:g}")
-        found = [f"{ratio:.2f} at {', '.join(str(x) for x in at[4:])} ({at[0]})"
+        found = [f"{ratio:.2f} at {', '.join(str(x) for x in at[5:])} ({at[0]})"
                  for at, ratio in our_ratios(points, claim)]
         yield (f"  {claim.benchmark}, {claim.ours} over {claim.base}: paper {paper} ({claim.text}); "
                f"ours {'; '.join(found) or 'not measured'}")
