@@ -124,37 +124,43 @@ def takes_part(library, point):
     return library.kind not in b.without
 
 
+def turns_of(libraries, points, a):
+    """Yields (repeat, point, library) in the order of the runs: at each point the libraries take turns
+    in another random order, so that drift of the machine meets all alike."""
+    order, turns = random.Random(a.seed), list(libraries)
+    for repeat in range(a.repeat):
+        for point in points:
+            order.shuffle(turns)
+            for lib in turns:
+                if takes_part(lib, point):
+                    yield repeat, point, lib
+
+
 def measure(libraries, points, a, header):
     """All runs; appends to a.out. header: fields of every result. Returns whether every library has
-    a result at every point."""
-    order, machine = random.Random(a.seed), Machine(a.bin)
-    turns = list(libraries)         # the first time in the given order, which tables keep
-    tasks = [(p, lib) for p in points for lib in libraries if takes_part(lib, p)]
-    missing = set(tasks)
-    progress = Progress(a.repeat * len(tasks))
+    a result at every point that is not dropped."""
+    machine = Machine(a.bin)
+    missing = {(p, lib) for p in points for lib in libraries if takes_part(lib, p)}
+    progress = Progress(a.repeat * len(missing))
     common = {**header, "machine": description(), "order_seed": a.seed, "run": int(time.time()),
               "inherited": inherited()}
     with open(a.out, "a", encoding="ascii") as out:
         out.write(json.dumps({"commands": [a.command]}) + "\n")
         before = machine.line_ns()
-        for repeat in range(a.repeat):
-            for point in points:
-                if repeat > 0:
-                    order.shuffle(turns)    # drift of the machine meets all alike
-                for lib in turns:
-                    if (point, lib) not in tasks:
-                        continue
-                    record, reason = run_once(lib, point, a)
-                    after = machine.line_ns()
-                    failed = {"value": None, "reason": reason} if record is None else {}
-                    out.write(json.dumps({**(record or {}), **common, **fields_of(point, a),
-                                          **lib.record(), **failed, **tags(before, after),
-                                          "repeat": repeat, "time": int(time.time())}) + "\n")
-                    out.flush()
-                    before = after
-                    if record is not None:
-                        missing.discard((point, lib))
-                    progress.step(f"{point.benchmark} {lib.name}", record is None)
+        for repeat, point, lib in turns_of(libraries, points, a):
+            record, reason = run_once(lib, point, a)
+            after = machine.line_ns()
+            state = tags(before, after)
+            result = {**(record or {}), **common, **fields_of(point, a), **lib.record(), **state,
+                      "repeat": repeat, "nth": libraries.index(lib), "time": int(time.time())}
+            if record is None:
+                result.update(value=None, reason=reason)
+            elif state["state"] != "mixed":
+                missing.discard((point, lib))
+            out.write(json.dumps(result) + "\n")
+            out.flush()
+            before = after
+            progress.step(f"{point.benchmark} {lib.name}", record is None)
     progress.end()
     return not missing
 

@@ -25,7 +25,7 @@ MEASURED = ("value", "latency_ns", "combining_rate", "call_ns", "wake_ns", "wake
             "slowdown", "taken", "rate", "post_ns")
 # fields of one run
 DROPPED = ("round", "repeat", "time", "messages", "operations", "round_trips", "load",
-           "line_ns", "run", "order_seed", "reason")
+           "line_ns", "run", "order_seed", "nth", "reason")
 # fields that tsm-bench sets: they tell its points apart, together with those that `axes` names
 ASKED = ("set", "benchmark", "better", "axes", "options", "users", "duration", "inherited", "library",
          "version", "device", "model", "lock", "env", "base", "machine")
@@ -37,8 +37,8 @@ COMPARED = {"benchmark": str, "better": str, "axes": list, "options": str, "libr
 RAW = {"state": str, "run": int, "repeat": int}
 POINT = {"state": str, **dict.fromkeys(("n", "value", "min", "max", "low", "high"), NUMBER)}
 BAD_POINT = {"failed": int, "dropped": int, "why": str}
-OPTIONAL = {"set": str, "inherited": dict, "users": int, "duration": NUMBER, "version": str, "device": str, "model": str,
-            "lock": str, "unit": str, "bench": str}
+OPTIONAL = {"set": str, "nth": int, "inherited": dict, "users": int, "duration": NUMBER,
+            "version": str, "device": str, "model": str, "lock": str, "unit": str, "bench": str}
 FLOOR = "floor"     # the library to which the ratio of_floor refers
 
 
@@ -200,14 +200,17 @@ def in_state(runs, state):
 
 
 def compared_points(records):
-    """The points of raw results of tsm-bench."""
+    """The points of raw results of tsm-bench, the libraries in the order in which they were given."""
     groups, named = {}, {}      # named: of all libraries of a name, as it may be built anew
     for r in records:
         fields = asked(r)
         groups.setdefault(key_of(fields), (fields, []))[1].append(r)
         named.setdefault(place_of(fields, r["library"]), []).append(r)
-    points = []
-    for fields, runs in groups.values():
+    places, points = {}, []
+    for fields, _ in groups.values():
+        places.setdefault(place_of(fields, None), len(places))
+    for fields, runs in sorted(groups.values(), key=lambda group: (
+            places[place_of(group[0], None)], group[1][0]["run"], group[1][0].get("nth", 0))):
         bad = {"failed": sum(r["value"] is None for r in runs),
                "dropped": sum(r["value"] is not None and r["state"] == "mixed" for r in runs)}
         for state in dict.fromkeys(r["state"] for r in runs):
