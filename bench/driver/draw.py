@@ -52,10 +52,11 @@ def plot(points, folder):
         for values, lines in groups_of(here, others).items():
             figure, axes = pyplot.subplots(figsize=(8, 5))
             draw_lines(axes, lines, x)
+            intervals = ("ranges where fewer than 6 runs, else 95 % intervals"
+                         if any(p["n"] < 6 for p in lines) else "95 % intervals")
             words = ([str(w) for w in key[:4] if w] + experiment(here[0])
                      + [f"{v} {k}" for k, v in zip(others, values)])
-            axes.set_title(" ".join(words) + f"\n{here[0]['machine']}; medians, 95 % intervals",
-                           fontsize=9)
+            axes.set_title(" ".join(words) + f"\n{here[0]['machine']}; medians, {intervals}", fontsize=9)
             drawn += 1
             name = "-".join(words).replace(" ", "-").replace("/", "-")
             figure.savefig(os.path.join(folder, f"{drawn:02d}-{name}.png"), dpi=120,
