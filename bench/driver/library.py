@@ -58,8 +58,11 @@ class Library:
                    "-Wno-stringop-overflow",
                    "-fopenmp" if program.startswith("apps/") else "-pthread", "-o", to,
                    os.path.join(BENCH, program + ".c")]
-        done = subprocess.run(command, capture_output=True, text=True, check=False,
-                              env=self.environment())
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, errors="replace",
+                                  check=False, env=self.environment())
+        except OSError as e:
+            raise Bad(f"library '{self.name}': {command[0]} does not run: {e.strerror}") from None
         if done.returncode:
             raise Bad(f"library '{self.name}': {program}.c does not compile:\n{done.stderr}")
 

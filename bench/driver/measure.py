@@ -66,7 +66,10 @@ def first_line(text):
 def run_once(library, point, a):
     """(the program's record, None), or (None, why there is none)."""
     env = library.environment(BENCHMARKS[point.benchmark].env) if library.name != FLOOR else None
-    status, out, err = child.run(command_of(library, point, a), env, a.timeout)
+    try:
+        status, out, err = child.run(command_of(library, point, a), env, a.timeout)
+    except OSError as e:
+        return None, f"{e.filename} does not run: {e.strerror}"
     if status is None:
         return None, f"no end within {a.timeout:g} s"
     if status == 2 and library.name != FLOOR and "usage" in err + out:
