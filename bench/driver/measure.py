@@ -46,10 +46,20 @@ def processes_of(b, point, library, users):
     return {"users": library.processes(users), "ranks": 4}.get(b.kind, 2)
 
 
+def window_of(point):
+    """The option -w among the options of a point, which the floor has too."""
+    words = point.options
+    for i, word in enumerate(words):
+        if word.startswith("-w"):
+            return [word, *words[i + 1:i + 2]] if word == "-w" else [word]
+    return []
+
+
 def command_of(library, point, a):
     b = BENCHMARKS[point.benchmark]
     if library.name == FLOOR:
-        return [library.command_name, "-m", b.floor, "-s", str(point.size), "-d", str(a.duration)]
+        return [library.command_name, "-m", b.floor, "-s", str(point.size), "-d", str(a.duration),
+                *window_of(point)]
     command = library.command(a.bin, b.program, processes_of(b, point, library, a.users))
     command += ["-j"] + b.options
     command += ["-d", str(a.duration)] if b.kind != "app" else []
@@ -123,7 +133,7 @@ class Progress:
 def takes_part(library, point):
     b = BENCHMARKS[point.benchmark]
     if library.name == FLOOR:
-        return b.floor is not None
+        return b.floor is not None and "-u" not in point.options    # it is always acknowledged
     return library.kind not in b.without
 
 
