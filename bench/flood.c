@@ -5,8 +5,9 @@
  * message. The sender sends rounds of T windows and waits for its own sends only; receivers fill one
  * window after the other. Messages of the last round carry a mark, and a receiver whose window has
  * one stops: each window that is open then needs at most its own size of marked messages, so the
- * round suffices for all. The rate is that of the threads together, until the last of them stops; what
- * is left over the receiving process takes itself. It checks that as many messages came as were sent. */
+ * round suffices for all. The rate is that of the threads together, until the last of them stops;
+ * what is left over the receiving process takes itself. It checks that as many messages came as were
+ * sent. */
 #include "bench_common.h"
 
 enum { DATA_TAG, COUNT_TAG, TIME_TAG };

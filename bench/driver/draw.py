@@ -56,9 +56,10 @@ def plot(points, folder):
                          if any(p["n"] < 6 for p in lines) else "95 % intervals")
             words = ([str(w) for w in key[:4] if w] + experiment(here[0])
                      + [f"{v} {k}" for k, v in zip(others, values)])
-            axes.set_title(" ".join(words) + f"\n{here[0]['machine']}; medians, {intervals}", fontsize=9)
+            axes.set_title(f"{' '.join(words)}\n{here[0]['machine']}; medians, {intervals}",
+                           fontsize=9)
             drawn += 1
-            name = "-".join(words).replace(" ", "-").replace("/", "-")
+            name = "-".join(words).replace(" ", "-").replace("/", "-")[:100]
             figure.savefig(os.path.join(folder, f"{drawn:02d}-{name}.png"), dpi=120,
                            bbox_inches="tight")
             pyplot.close(figure)
