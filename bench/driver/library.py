@@ -36,9 +36,7 @@ class Library:
         self.has_casper = False
 
     def environment(self, more=None):
-        """Without LD_LIBRARY_PATH, which could exchange the library for another one."""
-        caller = {k: v for k, v in os.environ.items() if k != "LD_LIBRARY_PATH"}
-        return {**caller, **(more or {}), **self.env}
+        return {**callers_environment(), **(more or {}), **self.env}
 
     def folder(self, parent):
         """One folder for each prefix: models of one library share their programs."""
@@ -134,11 +132,17 @@ def own_build(prefix):
     library is not ours."""
     try:
         done = subprocess.run([os.path.join(prefix, "bin", "mpichversion")], capture_output=True,
-                              text=True, errors="replace", check=False)
+                              text=True, errors="replace", check=False,
+                              env=callers_environment())
     except OSError:
         return None, None, False
     found = re.search(r"^MPICH thread-cs:\s*([a-z-]+)(?:.*lock: ([a-z0-9-]+))?", done.stdout, re.M)
     return (*found.groups(), "--enable-casper" in done.stdout) if found else (None, None, False)
+
+
+def callers_environment():
+    """Without LD_LIBRARY_PATH, which could exchange a library for another one."""
+    return {k: v for k, v in os.environ.items() if k != "LD_LIBRARY_PATH"}
 
 
 def inherited():
