@@ -15,7 +15,7 @@ typedef struct {
 
 typedef struct {
     int id;
-    long windows, wrong;
+    long windows, next, wrong;  /* next: the number of the next window, over all runs of a point */
     char *out, *in;             /* out: a message for each place of a window */
     MPI_Request *req;
 } worker_t;
@@ -23,10 +23,29 @@ typedef struct {
 static options_t opt;
 static int rank, size;
 
-/* What the message in this place of this window says. */
-static char number(int from, int thread, long window, int place)
+/* The last byte of the message in this place of this window. Before it the message has the window's
+ * number, or as much of it as fits. */
+static char last_byte(int from, int thread, long window, int place)
 {
     return (char) (from * 31 + thread * 7 + window * 3 + place);
+}
+
+static size_t number_bytes(void)
+{
+    size_t room = (size_t) opt.bytes - 1;
+    return room < sizeof(long) ? room : sizeof(long);
+}
+
+static void write_message(char *msg, int thread, long window, int place)
+{
+    memcpy(msg, &window, number_bytes());
+    msg[opt.bytes - 1] = last_byte(rank, thread, window, place);
+}
+
+static int is_wrong(const char *msg, int from, int thread, long window, int place)
+{
+    return memcmp(msg, &window, number_bytes()) != 0 ||
+        msg[opt.bytes - 1] != last_byte(from, thread, window, place);
 }
 
 static void exchange(worker_t * w, long window)
@@ -39,7 +58,7 @@ static void exchange(worker_t * w, long window)
                       MPI_COMM_WORLD, &w->req[n++]);
     }
     for (int i = 0; i < opt.window; i++)
-        w->out[(size_t) i * opt.bytes] = number(rank, w->id, window, i);
+        write_message(w->out + (size_t) i * opt.bytes, w->id, window, i);
     for (int p = 0; p < size; p++) {
         for (int i = 0; i < opt.window && p != rank; i++)
             MPI_Isend(w->out + (size_t) i * opt.bytes, opt.bytes, MPI_CHAR, p, w->id,
@@ -49,7 +68,7 @@ static void exchange(worker_t * w, long window)
     place = 0;
     for (int p = 0; p < size; p++) {
         for (int i = 0; i < opt.window && p != rank; i++, place++)
-            w->wrong += w->in[(size_t) place * opt.bytes] != number(p, w->id, window, i);
+            w->wrong += is_wrong(w->in + (size_t) place * opt.bytes, p, w->id, window, i);
     }
 }
 
@@ -57,7 +76,7 @@ static void *worker(void *arg)
 {
     worker_t *w = arg;
     for (long i = 0; i < w->windows; i++)
-        exchange(w, i);
+        exchange(w, w->next++);
     return NULL;
 }
 

@@ -174,6 +174,8 @@ int main(int argc, char **argv)
     if (rank == 0 && !opt.json)
         printf("# %d computing processes\n# threads    share\n", opt.neighbours);
     double alone = run_point(0);
+    if (rank == 0 && alone <= 0)
+        bench_wrong("neighbour: the computing processes did nothing while alone: -d is too short");
     for (int i = 0; i < opt.points.n; i++) {
         double turns = run_point(opt.points.threads[i]);
         if (rank == 0)

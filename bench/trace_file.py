@@ -102,6 +102,8 @@ class Trace:
         for kind, names in HEAD.items():
             if names[0] not in self.head:
                 raise Bad(f"{self.path}: has no line '{kind}'")
+        if self.head["fair_one"] < 1:
+            raise Bad(f"{self.path}: fair_one={self.head['fair_one']} is not a unit")
 
     # ---- figures ----
 
@@ -161,9 +163,12 @@ class Trace:
     def longest_run(self):
         """The most acquisitions in a row by one thread while others waited each time."""
         longest = run = 0
+        last = None     # a hold that was not traced breaks the row
         for a, b in self.pairs():
+            run = run if a is last else 0
             run = run + 1 if b.contended and b.same_thread else 0
             longest = max(longest, run)
+            last = b
         return longest + 1 if longest else 0
 
 

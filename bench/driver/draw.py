@@ -4,7 +4,7 @@
 import os
 
 from driver.records import Bad
-from driver.report import WORD, groups_of, measured
+from driver.report import TABLE, WORD, experiment, groups_of, measured
 
 MARKERS = "osv^D<>PX*ph"
 
@@ -44,8 +44,7 @@ def plot(points, folder):
     from matplotlib import pyplot
     os.makedirs(folder, exist_ok=True)
     drawn = 0
-    for key, here in groups_of(measured(points), ("set", "benchmark", "options", "state",
-                                                  "machine")).items():
+    for key, here in groups_of(measured(points), TABLE).items():
         x = abscissa(here)
         if x is None:
             continue
@@ -53,10 +52,14 @@ def plot(points, folder):
         for values, lines in groups_of(here, others).items():
             figure, axes = pyplot.subplots(figsize=(8, 5))
             draw_lines(axes, lines, x)
-            words = [str(w) for w in key[:4] if w] + [f"{v} {k}" for k, v in zip(others, values)]
-            axes.set_title(" ".join(words) + f"\n{key[4]}; medians, 95 % intervals", fontsize=9)
+            intervals = ("ranges where fewer than 6 runs, else 95 % intervals"
+                         if any(p["n"] < 6 for p in lines) else "95 % intervals")
+            words = ([str(w) for w in key[:4] if w] + experiment(here[0])
+                     + [f"{v} {k}" for k, v in zip(others, values)])
+            axes.set_title(f"{' '.join(words)}\n{here[0]['machine']}; medians, {intervals}",
+                           fontsize=9)
             drawn += 1
-            name = "-".join(words).replace(" ", "-").replace("/", "-")
+            name = "-".join(words).replace(" ", "-").replace("/", "-")[:100]
             figure.savefig(os.path.join(folder, f"{drawn:02d}-{name}.png"), dpi=120,
                            bbox_inches="tight")
             pyplot.close(figure)

@@ -5,11 +5,12 @@ import os
 import re
 import subprocess
 
-from driver import peers
+from driver import child, peers
 from driver.records import Bad
 
 BENCH = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 MODEL_VARIABLE = "MPIR_CVAR_CH4_THREAD_CS"
+INHERITED = ("MPIR_CVAR_", "FI_", "UCX_", "OMPI_", "PRTE_", "I_MPI_", "CSP_")
 FLOOR = "floor"     # the name of the shared-memory ring among the libraries
 
 
@@ -32,9 +33,10 @@ class Library:
         self.kind = kind or peers.kind_of(self.prefix)
         self.env = {**peers.environment(self.kind, self.prefix), **self.own}
         self.version = self.device = self.model = self.lock = None
+        self.has_casper = False
 
     def environment(self, more=None):
-        return {**os.environ, **(more or {}), **self.env}
+        return {**callers_environment(), **(more or {}), **self.env}
 
     def folder(self, parent):
         """One folder for each prefix: models of one library share their programs."""
@@ -54,8 +56,11 @@ class Library:
                    "-Wno-stringop-overflow",
                    "-fopenmp" if program.startswith("apps/") else "-pthread", "-o", to,
                    os.path.join(BENCH, program + ".c")]
-        done = subprocess.run(command, capture_output=True, text=True, check=False,
-                              env=self.environment())
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, errors="replace",
+                                  check=False, env=self.environment())
+        except OSError as e:
+            raise Bad(f"library '{self.name}': {command[0]} does not run: {e.strerror}") from None
         if done.returncode:
             raise Bad(f"library '{self.name}': {program}.c does not compile:\n{done.stderr}")
 
@@ -64,8 +69,9 @@ class Library:
                 self.program(parent, program)]
 
     def processes(self, users):
-        """Of a run: the users and the ghosts, which CSP_NG adds to each node."""
-        env = self.environment()
+        """Of a run: the users and the ghosts, which CSP_NG adds to each node; other libraries than
+        casper's have none."""
+        env = self.environment() if self.has_casper else {}
         nodes = 2 if env.get("MPIR_CVAR_ODD_EVEN_CLIQUES", "0") in ("1", "yes", "true") else 1
         try:
             return users + nodes * int(env.get("CSP_NG", "0"))
@@ -75,19 +81,17 @@ class Library:
     def identify(self, parent):
         """Asks the library for its version, by a program of one process, and for its model."""
         self.build(parent, "version")
-        try:
-            done = subprocess.run(self.command(parent, "version", 1), capture_output=True, text=True,
-                                  timeout=60, check=False, env=self.environment())
-        except subprocess.TimeoutExpired:
-            raise Bad(f"library '{self.name}': a program of one process does not end") from None
-        if done.returncode or not done.stdout.strip():
-            reason = (done.stderr or done.stdout).strip().splitlines()[:1]
+        status, out, err = child.run(self.command(parent, "version", 1), self.environment(), 60)
+        if status is None:
+            raise Bad(f"library '{self.name}': a program of one process does not end")
+        if status or not out.strip():
+            reason = (err or out).strip().splitlines()[:1]
             raise Bad(f"library '{self.name}' cannot run a program: {' '.join(reason)}")
-        text = " ".join(done.stdout.splitlines()[0].split())
+        text = " ".join(out.strip().splitlines()[0].split())
         self.version = re.sub(r"MPICH Version: ?", "MPICH ", text.split(", package")[0])
-        device = re.search(r"MPICH Device:\s*(.+)", done.stdout)
+        device = re.search(r"MPICH Device:\s*(.+)", out)
         self.device = device.group(1).strip() if device else None
-        self.model, self.lock = own_model(self.prefix)
+        self.model, self.lock, self.has_casper = own_build(self.prefix)
         if self.model == "runtime":
             self.model = self.own.get(MODEL_VARIABLE, self.model)
 
@@ -123,15 +127,27 @@ class Floor:
                 "env": {}}
 
 
-def own_model(prefix):
-    """(thread-safety model, lock) by mpichversion: (None, None) if the library is not ours."""
+def own_build(prefix):
+    """(thread-safety model, lock, whether it has casper) by mpichversion: (None, None, False) if the
+    library is not ours."""
     try:
         done = subprocess.run([os.path.join(prefix, "bin", "mpichversion")], capture_output=True,
-                              text=True, check=False)
+                              text=True, errors="replace", check=False,
+                              env=callers_environment())
     except OSError:
-        return None, None
+        return None, None, False
     found = re.search(r"^MPICH thread-cs:\s*([a-z-]+)(?:.*lock: ([a-z0-9-]+))?", done.stdout, re.M)
-    return found.groups() if found else (None, None)
+    return (*found.groups(), "--enable-casper" in done.stdout) if found else (None, None, False)
+
+
+def callers_environment():
+    """Without LD_LIBRARY_PATH, which could exchange a library for another one."""
+    return {k: v for k, v in os.environ.items() if k != "LD_LIBRARY_PATH"}
+
+
+def inherited():
+    """What the caller's environment has for the libraries; all runs get it."""
+    return {k: v for k, v in sorted(os.environ.items()) if k.startswith(INHERITED)}
 
 
 def known_models(subset=""):
@@ -142,26 +158,35 @@ def known_models(subset=""):
     return [name.strip() for name in done.stdout.split(",")]
 
 
-def models_of(prefixes, wanted, tell):
-    """The models of our libraries in prefixes, as Libraries. wanted: names, or None for all that
-    there are; tell(text) says what is left out."""
-    there = {}
+def builds_of(prefixes):
+    """The models of our libraries in prefixes: {model: [(name, prefix, environment)]}. Of two
+    libraries with one model, the second is called MODEL-LOCK."""
+    found, taken = {}, set()
     for prefix in prefixes:
-        model, lock = own_model(prefix)
-        if model is None:
+        own, lock, _ = own_build(prefix)
+        if own is None:
             raise Bad(f"no library with a thread-safety model in {prefix} (bin/mpichversion)")
-        for name in known_models("runtime") if model == "runtime" else [model]:
-            own = {MODEL_VARIABLE: name} if model == "runtime" else {}
-            # of two libraries with one model, the second is told by its lock
-            there.setdefault(name if name not in there else f"{name}-{lock}", (prefix, own))
-    for name in wanted or []:
-        if name not in there:
-            raise Bad(f"no model '{name}': the given libraries have {', '.join(there)}")
-    if not wanted:
-        missing = [name for name in known_models() if name not in there]
-        if missing and there:
-            tell(f"left out, as no given library has them: {', '.join(missing)}")
-    return [Library(name, *there[name]) for name in wanted or there]
+        for model in known_models("runtime") if own == "runtime" else [own]:
+            name = f"{model}-{lock}" if model in taken else model
+            if name in taken:
+                raise Bad(f"{prefix}: there is a {name} already (--library gives any name)")
+            taken.add(name)
+            env = {MODEL_VARIABLE: model} if own == "runtime" else {}
+            found.setdefault(model, []).append((name, prefix, env))
+    return found
+
+
+def models_of(prefixes, wanted, there_only, tell):
+    """The models of our libraries in prefixes, as Libraries. wanted: the names of models, or None for
+    all. there_only: models that no library has are left out; else that is an error unless all are
+    wanted. tell(text) says what is left out."""
+    there = builds_of(prefixes)
+    missing = [model for model in wanted or known_models() if model not in there]
+    if missing and wanted and not there_only:
+        raise Bad(f"no model '{missing[0]}': the given libraries have {', '.join(there)}")
+    if missing:
+        tell(f"left out, as no given library has them: {', '.join(missing)}")
+    return [Library(*build) for model in wanted or there for build in there.get(model, [])]
 
 
 def named_library(text):

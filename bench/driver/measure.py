@@ -4,13 +4,13 @@
 import json
 import os
 import random
-import subprocess
 import sys
 import time
 from collections import namedtuple
 
+from driver import child
 from driver.catalog import BENCHMARKS
-from driver.library import FLOOR
+from driver.library import FLOOR, inherited
 from driver.machine import Machine, description, tags
 from driver.records import Bad
 
@@ -28,14 +28,16 @@ def points_of(runs):
     return points
 
 
-def fields_of(point):
-    """What a result says of its point; `axes` names the fields that tell the points apart."""
+def fields_of(point, a):
+    """What a result says of its point; `axes` names the fields that tell the points apart. users and
+    duration are None where they mean nothing."""
     b = BENCHMARKS[point.benchmark]
     fields = {"pairs_of_processes" if b.kind == "processes" else "threads": point.threads,
               b.axis: point.size}
     fields = {k: v for k, v in fields.items() if k is not None and v is not None}
     return {"benchmark": point.benchmark, "better": b.better, "axes": list(fields), **fields,
-            "options": " ".join(point.options)}
+            "options": " ".join(point.options), "users": a.users if b.kind == "users" else None,
+            "duration": a.duration if b.kind != "app" else None}
 
 
 def processes_of(b, point, library, users):
@@ -44,10 +46,20 @@ def processes_of(b, point, library, users):
     return {"users": library.processes(users), "ranks": 4}.get(b.kind, 2)
 
 
+def window_of(point):
+    """The option -w among the options of a point, which the floor has too."""
+    words = point.options
+    for i, word in enumerate(words):
+        if word.startswith("-w"):
+            return [word, *words[i + 1:i + 2]] if word == "-w" else [word]
+    return []
+
+
 def command_of(library, point, a):
     b = BENCHMARKS[point.benchmark]
     if library.name == FLOOR:
-        return [library.command_name, "-m", b.floor, "-s", str(point.size), "-d", str(a.duration)]
+        return [library.command_name, "-m", b.floor, "-s", str(point.size), "-d", str(a.duration),
+                *window_of(point)]
     command = library.command(a.bin, b.program, processes_of(b, point, library, a.users))
     command += ["-j"] + b.options
     command += ["-d", str(a.duration)] if b.kind != "app" else []
@@ -64,30 +76,31 @@ def first_line(text):
 def run_once(library, point, a):
     """(the program's record, None), or (None, why there is none)."""
     env = library.environment(BENCHMARKS[point.benchmark].env) if library.name != FLOOR else None
-    with subprocess.Popen(command_of(library, point, a), env=env, stdin=subprocess.DEVNULL,
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as child:
-        try:
-            out, err = child.communicate(timeout=a.timeout)
-        except subprocess.TimeoutExpired:
-            child.terminate()   # mpirun takes its processes along
-            try:
-                child.communicate(timeout=10)
-            except subprocess.TimeoutExpired:
-                child.kill()
-            return None, f"no end within {a.timeout:g} s"
-        except BaseException:
-            child.terminate()
-            raise
-    if child.returncode == 2 and library.name != FLOOR and "usage" in err + out:
+    try:
+        status, out, err = child.run(command_of(library, point, a), env, a.timeout)
+    except OSError as e:
+        return None, f"{e.filename} does not run: {e.strerror}"
+    if status is None:
+        return None, f"no end within {a.timeout:g} s"
+    if status == 2 and library.name != FLOOR and "usage" in err + out:
         raise Bad(first_line(err or out))
-    if child.returncode:
-        return None, f"exit status {child.returncode}: {first_line(err or out)}"
+    if status:
+        return None, f"exit status {status}: {first_line(err or out)}"
     try:
         record = json.loads(out)
         record["value"] = float(record["value"])
     except (ValueError, KeyError, TypeError):
         return None, f"not a result: {first_line(out)}"
-    return record, None
+    wrong = changed_axis(record, point, a)
+    return (None, f"options change {wrong}") if wrong else (record, None)
+
+
+def changed_axis(record, point, a):
+    """The axis of which the program's record has another value than the driver: its options have
+    changed it. For processes, threads are no axis."""
+    fields = fields_of(point, a)
+    return next((axis for axis in fields["axes"] if record.get(axis, fields[axis]) != fields[axis]),
+                None)
 
 
 class Progress:
@@ -117,42 +130,50 @@ class Progress:
             print("\r" + " " * 79 + "\r", end="", file=sys.stderr, flush=True)
 
 
-def takes_part(library, b):
+def takes_part(library, point):
+    b = BENCHMARKS[point.benchmark]
     if library.name == FLOOR:
-        return b.floor is not None
+        return b.floor is not None and "-u" not in point.options    # it is always acknowledged
     return library.kind not in b.without
+
+
+def turns_of(libraries, points, a):
+    """Yields (repeat, point, library) in the order of the runs: at each point the libraries take turns
+    in another random order, so that drift of the machine meets all alike."""
+    order, turns = random.Random(a.seed), list(libraries)
+    for repeat in range(a.repeat):
+        for point in points:
+            order.shuffle(turns)
+            for lib in turns:
+                if takes_part(lib, point):
+                    yield repeat, point, lib
 
 
 def measure(libraries, points, a, header):
     """All runs; appends to a.out. header: fields of every result. Returns whether every library has
-    a result at every point."""
-    order, machine = random.Random(a.seed), Machine(a.bin)
-    turns = list(libraries)         # the first time in the given order, which tables keep
-    tasks = [(p, lib) for p in points for lib in libraries if takes_part(lib, BENCHMARKS[p.benchmark])]
-    missing = set(tasks)
-    progress = Progress(a.repeat * len(tasks))
-    common = {**header, "machine": description(), "order_seed": a.seed, "run": int(time.time())}
+    a result at every point that is not dropped."""
+    machine = Machine(a.bin)
+    missing = {(p, lib) for p in points for lib in libraries if takes_part(lib, p)}
+    progress = Progress(a.repeat * len(missing))
+    common = {**header, "machine": description(), "order_seed": a.seed, "run": int(time.time()),
+              "inherited": inherited()}
     with open(a.out, "a", encoding="ascii") as out:
         out.write(json.dumps({"commands": [a.command]}) + "\n")
         before = machine.line_ns()
-        for repeat in range(a.repeat):
-            for point in points:
-                if repeat > 0:
-                    order.shuffle(turns)    # drift of the machine meets all alike
-                for lib in turns:
-                    if (point, lib) not in tasks:
-                        continue
-                    record, reason = run_once(lib, point, a)
-                    after = machine.line_ns()
-                    failed = {"value": None, "reason": reason} if record is None else {}
-                    out.write(json.dumps({**(record or {}), **common, **fields_of(point),
-                                          **lib.record(), **failed, **tags(before, after),
-                                          "repeat": repeat, "time": int(time.time())}) + "\n")
-                    out.flush()
-                    before = after
-                    if record is not None:
-                        missing.discard((point, lib))
-                    progress.step(f"{point.benchmark} {lib.name}", record is None)
+        for repeat, point, lib in turns_of(libraries, points, a):
+            record, reason = run_once(lib, point, a)
+            after = machine.line_ns()
+            state = tags(before, after)
+            result = {**(record or {}), **common, **fields_of(point, a), **lib.record(), **state,
+                      "repeat": repeat, "nth": libraries.index(lib), "time": int(time.time())}
+            if record is None:
+                result.update(value=None, reason=reason)
+            elif state["state"] != "mixed":
+                missing.discard((point, lib))
+            out.write(json.dumps(result) + "\n")
+            out.flush()
+            before = after
+            progress.step(f"{point.benchmark} {lib.name}", record is None)
     progress.end()
     return not missing
 

@@ -46,7 +46,7 @@ def kind_of(prefix):
     """Which family the library in prefix is of, by what its mpirun says."""
     try:
         done = subprocess.run([os.path.join(prefix, "bin", "mpirun"), "--version"], timeout=30,
-                              capture_output=True, text=True, check=False)
+                              capture_output=True, text=True, errors="replace", check=False)
     except (OSError, subprocess.TimeoutExpired):
         return "mpich"
     text = done.stdout + done.stderr

@@ -25,10 +25,20 @@ MEASURED = ("value", "latency_ns", "combining_rate", "call_ns", "wake_ns", "wake
             "slowdown", "taken", "rate", "post_ns")
 # fields of one run
 DROPPED = ("round", "repeat", "time", "messages", "operations", "round_trips", "load",
-           "line_ns", "run", "order_seed", "reason")
+           "line_ns", "run", "order_seed", "nth", "reason")
 # fields that tsm-bench sets: they tell its points apart, together with those that `axes` names
-ASKED = ("set", "benchmark", "better", "axes", "options", "library", "version", "device", "model",
-         "lock", "env", "base", "machine")
+ASKED = ("set", "benchmark", "better", "axes", "options", "users", "duration", "inherited", "library",
+         "version", "device", "model", "lock", "env", "base", "machine")
+IDENTITY = ("library", "version", "device", "model", "lock", "env")     # of a library, among these
+# what fields of its results and points are, for files that are not its own
+NUMBER = (int, float)
+COMPARED = {"benchmark": str, "better": str, "axes": list, "options": str, "library": str, "env": dict,
+            "base": str, "machine": str}
+RAW = {"state": str, "run": int, "repeat": int}
+POINT = {"state": str, **dict.fromkeys(("n", "value", "min", "max", "low", "high"), NUMBER)}
+BAD_POINT = {"failed": int, "dropped": int, "why": str}
+OPTIONAL = {"set": str, "nth": int, "inherited": dict, "users": int, "duration": NUMBER,
+            "version": str, "device": str, "model": str, "lock": str, "unit": str, "bench": str}
 FLOOR = "floor"     # the library to which the ratio of_floor refers
 
 
@@ -40,44 +50,81 @@ def unpack(path):
     """Yields (line number, record) for each line of results, raw or medians. The record is None if
     the line is not JSON; lines with commands come unchanged."""
     block = None
-    with open(path, encoding="ascii") as f:
+    with open(path, encoding="ascii", errors="replace") as f:
         for number, line in enumerate(f, 1):
             try:
                 item = json.loads(line)
-            except ValueError:
+            except (ValueError, RecursionError):
                 item = None
             if isinstance(item, list) and block and len(item) == len(block["columns"]):
                 yield number, {**block["same"], **{k: v for k, v in zip(block["columns"], item)
                                                    if v is not None or k == "value"}}
             elif isinstance(item, dict) and "columns" in item:
-                block = item
+                block = item if are(item, {"same": dict, "columns": list}) else None
+                if block is None or not all(isinstance(c, str) for c in item["columns"]):
+                    yield number, None
             else:
                 yield number, item if isinstance(item, dict) else None
 
 
+def are(record, kinds):
+    """Whether all these fields are there and of these kinds."""
+    return all(isinstance(record.get(k), kind) for k, kind in kinds.items())
+
+
+def may_be(record, kinds):
+    """Likewise, but they may be missing or None."""
+    return are(record, {k: v for k, v in kinds.items() if record.get(k) is not None})
+
+
+def is_compared(record):
+    """Whether a record with axes has what tsm-bench has written: raw or a point."""
+    needed = POINT if record.get("n") else BAD_POINT if "n" in record else RAW
+    return (are(record, COMPARED) and are(record, needed) and may_be(record, OPTIONAL)
+            and record["better"] in ("more", "less")
+            and all(isinstance(axis, str) for axis in record["axes"])
+            and are(record, dict.fromkeys(record["axes"], int))
+            and all(are(record, {f"{name}_{end}": NUMBER for end in ("low", "high", "pairs")})
+                    for name in ("ratio", "of_floor") if record.get(name) is not None))
+
+
+def complete(record):
+    """Whether a record is a result. Makes numbers of what was measured."""
+    if record is None or "value" not in record or not may_be(record, {"part": str, "time": int}):
+        return False
+    try:
+        for field in MEASURED if record["value"] is not None else ():
+            if field in record:
+                record[field] = float(record[field])
+    except (ValueError, TypeError, OverflowError):
+        return False
+    return ((record["value"] is None or are(record, {"bench": str, "unit": str}))
+            and ("axes" not in record or is_compared(record)))
+
+
 def load(path):
     """The records of a file. Their value is a number, or None for a failed run. Raises Bad if a
-    line is not a result."""
+    line is not a result, or none is."""
     records = []
     for number, record in unpack(path):
-        if record is not None and "commands" in record:
-            continue
-        try:
-            if record["value"] is not None:
-                record["value"] = float(record["value"])
-            complete = {"bench", "unit"} <= record.keys() or record["value"] is None
-        except (ValueError, KeyError, TypeError):
-            complete = False
-        if not complete:
-            raise Bad(f"{path}, line {number}: not a result")
-        records.append(record)
+        if record is None or "commands" not in record:
+            if not complete(record):
+                raise Bad(f"{path}, line {number}: not a result")
+            records.append(record)
+    if not records:
+        raise Bad(f"{path}: no results")
     return records
 
 
 def commands(path):
     """The commands that made a file, each once."""
-    return list(dict.fromkeys(c for _, record in unpack(path) if record and "commands" in record
-                              for c in record["commands"]))
+    found = {}
+    for number, record in unpack(path):
+        if record and "commands" in record:
+            if not all(isinstance(c, str) for c in record["commands"] or [None]):
+                raise Bad(f"{path}, line {number}: not a list of commands")
+            found.update(dict.fromkeys(record["commands"]))
+    return list(found)
 
 
 def day(records):
@@ -143,30 +190,35 @@ def point_of(fields, runs, state, others):
     return point
 
 
+def place_of(fields, library):
+    """What the points to compare have in common, and the name of a library there."""
+    return key_of({k: v for k, v in fields.items() if k not in IDENTITY}), library
+
+
+def in_state(runs, state):
+    return [r for r in runs if r["value"] is not None and r["state"] == state]
+
+
 def compared_points(records):
-    """The points of raw results of tsm-bench."""
-    groups = {}
+    """The points of raw results of tsm-bench, the libraries in the order in which they were given."""
+    groups, named = {}, {}      # named: of all libraries of a name, as it may be built anew
     for r in records:
-        groups.setdefault(key_of(asked(r)), (asked(r), []))[1].append(r)
-
-    def in_state(fields, state):
-        runs = groups.get(key_of(fields), (None, []))[1]
-        return [r for r in runs if r["value"] is not None and r["state"] == state]
-
-    identity = ("library", "version", "device", "model", "lock", "env")
-    named = {}      # each library's identity, by its name
+        fields = asked(r)
+        groups.setdefault(key_of(fields), (fields, []))[1].append(r)
+        named.setdefault(place_of(fields, r["library"]), []).append(r)
+    places, points = {}, []
     for fields, _ in groups.values():
-        named[fields["library"]] = {k: fields[k] for k in identity}
-    points = []
-    for fields, runs in groups.values():
+        places.setdefault(place_of(fields, None), len(places))
+    for fields, runs in sorted(groups.values(), key=lambda group: (
+            places[place_of(group[0], None)], group[1][0]["run"], group[1][0].get("nth", 0))):
         bad = {"failed": sum(r["value"] is None for r in runs),
                "dropped": sum(r["value"] is not None and r["state"] == "mixed" for r in runs)}
         for state in dict.fromkeys(r["state"] for r in runs):
-            mine = in_state(fields, state)
+            mine = in_state(runs, state)
             if state == "mixed" or not mine:
                 continue
-            others = [(name, in_state({**fields, **named[lib]}, state)
-                       if lib in named and lib != fields["library"] else [])
+            others = [(name, in_state(named.get(place_of(fields, lib), []), state)
+                       if lib != fields["library"] else [])
                       for name, lib in (("ratio", fields["base"]), ("of_floor", FLOOR))]
             points.append(point_of(fields, mine, state, others))
         if any(bad.values()):

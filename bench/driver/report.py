@@ -4,7 +4,18 @@
 from driver.catalog import SETS
 from driver.library import FLOOR
 
+# what points have in common of which results may be compared; of one table or figure
+EXPERIMENT = ("set", "benchmark", "options", "state", "users", "duration", "inherited", "machine")
+TABLE = EXPERIMENT + ("base",)
 WORD = {"more": "more is better", "less": "less is better"}
+
+
+FEW = "Intervals of fewer than 6 runs or pairs are the range of these, and cover less than 95 %."
+
+
+def few(point):
+    """Whether an interval that a table has of the point covers less than 95 %."""
+    return point["n"] < 6 or point.get("ratio") is not None and point["ratio_pairs"] < 6
 
 
 def measured(points):
@@ -16,11 +27,16 @@ def place(point):
     return tuple(point[axis] for axis in point["axes"])
 
 
+def words_of(env):
+    return " ".join(f"{k}={v}" for k, v in env.items())
+
+
 def groups_of(points, keys):
-    """{values of keys: points}, in the order of coming."""
+    """{values of keys: points}, in the order of coming; an environment as text."""
     groups = {}
     for p in points:
-        groups.setdefault(tuple(p.get(k) for k in keys), []).append(p)
+        key = tuple(words_of(p[k]) if isinstance(p.get(k), dict) else p.get(k) for k in keys)
+        groups.setdefault(key, []).append(p)
     return groups
 
 
@@ -68,12 +84,19 @@ def left_out(points):
 
 def libraries(points):
     seen = dict.fromkeys((p["library"], p.get("version"), p.get("device"), p.get("model"),
-                          p.get("lock"), " ".join(f"{k}={v}" for k, v in p["env"].items()))
+                          p.get("lock"), words_of(p["env"]))
                          for p in points if p["library"] != FLOOR)
     for name, version, device, model, lock, env in seen:
         words = [version, device, f"model {model}" if model else "", f"lock {lock}" if lock else "",
                  env]
         yield f"  {name}: {', '.join(filter(None, words))}"
+
+
+def experiment(point):
+    """Beside the benchmark and its options: what else was asked for."""
+    users, seconds = point.get("users"), point.get("duration")
+    return [*([f"{users} users"] if users else []), *([f"runs of {seconds:g} s"] if seconds else []),
+            *([words_of(point["inherited"])] if point.get("inherited") else [])]
 
 
 # ---- what the papers say ----
@@ -85,15 +108,17 @@ def is_called(point, name):
 
 
 def our_ratios(points, claim):
-    """The ratios of medians where the claim speaks of the point, with the place."""
+    """Yields (the place, the machine and its state, the ratio of medians) where the claim speaks of
+    the point."""
     here = [p for p in points if p["benchmark"] == claim.benchmark
             and all(p.get(k) == v for k, v in claim.where.items())]
     keys = tuple(here[0]["axes"]) if here else ()
-    for at, same in groups_of(here, ("state", "options") + keys).items():
+    for same in groups_of(here, EXPERIMENT + keys).values():
         ours = [p for p in same if is_called(p, claim.ours)]
         base = [p for p in same if is_called(p, claim.base)]
         if ours and base and base[0]["value"] > 0:
-            yield at, ours[0]["value"] / base[0]["value"]
+            yield (place(ours[0]), (ours[0]["machine"], ours[0]["state"]),
+                   ours[0]["value"] / base[0]["value"])
 
 
 def claims(points, name):
@@ -101,8 +126,11 @@ def claims(points, name):
     for claim in SETS[name].claims:
         paper = ("no number" if claim.low is None else f"{claim.low:g}" if claim.low == claim.high
                  else f"{claim.low:g} to {claim.high:g}")
-        found = [f"{ratio:.2f} at {', '.join(str(x) for x in at[2:])} ({at[0]})"
-                 for at, ratio in our_ratios(points, claim)]
+        ratios = list(our_ratios(points, claim))
+        several = len({machine for _, (machine, _), _ in ratios}) > 1
+        found = [f"{ratio:.2f} at {', '.join(str(x) for x in at)} "
+                 f"({f'{machine}, ' if several else ''}{state})"
+                 for at, (machine, state), ratio in ratios]
         yield (f"  {claim.benchmark}, {claim.ours} over {claim.base}: paper {paper} ({claim.text}); "
                f"ours {'; '.join(found) or 'not measured'}")
     if SETS[name].differs:
@@ -115,9 +143,9 @@ def report(points):
     for (machine,), there in groups_of(points, ("machine",)).items():
         yield f"Machine: {machine}"
         yield from libraries(there)
-    for (name, bench, options, _, state), here in groups_of(
-            good, ("set", "benchmark", "options", "machine", "state")).items():
-        title = f"{bench}{' ' + options if options else ''}, {here[0]['unit']}"
+    for (name, bench, options, state, *_), here in groups_of(good, TABLE).items():
+        title = ", ".join([f"{bench}{' ' + options if options else ''}", *experiment(here[0]),
+                           here[0]["unit"]])
         yield f"\n== {title}, {WORD[here[0]['better']]}; machine in state {state}" \
             + (f"; set {name}" if name else "")
         here = sorted(here, key=place)
@@ -130,5 +158,5 @@ def report(points):
         if name in SETS and (SETS[name].claims or SETS[name].differs):
             yield f"\n{name}: {SETS[name].about}. Ratios of medians, at the values of the axes:"
             yield from claims(here, name)
-    if any(p["n"] < 6 for p in good):
-        yield "\nIntervals of fewer than 6 runs are the range of these, and cover less than 95 %."
+    if any(few(p) for p in good):
+        yield f"\n{FEW}"
