@@ -59,18 +59,6 @@
 #define TSM_HAVE_FUTEX 0
 #endif
 
-/* Yield the processor to other threads; the caller counts as wanting one. Lightweight threads and
- * tests may replace what it calls. */
-static inline void tsm_yield(void)
-{
-    tsm_load_touch();
-#ifdef TSM_YIELD
-    TSM_YIELD();
-#else
-    sched_yield();
-#endif
-}
-
 /* Sleep for a moment, so that threads of any priority can run. */
 static inline void tsm_nap(void)
 {
@@ -82,6 +70,29 @@ static inline void tsm_nap(void)
 
     nanosleep(&moment, NULL);
     errno = saved;
+#endif
+}
+
+/* Yields of a thread for each that sleeps instead. Without such sleeps, two threads that took turns to
+ * yield kept all others from their processor for a minute and more under Linux 6.18, the kernel's own
+ * threads among them; a thread that sleeps puts its scheduler right. Under SCHED_FIFO, too, a yield
+ * is not enough: it lets only threads of the same priority run. */
+#define TSM_YIELDS_PER_NAP 256
+
+/* Yield the processor to other threads; the caller counts as wanting one. Lightweight threads and
+ * tests may replace what it calls. */
+static inline void tsm_yield(void)
+{
+    tsm_load_touch();
+#ifdef TSM_YIELD
+    TSM_YIELD();
+#else
+    static __thread unsigned yields;
+
+    if (++yields % TSM_YIELDS_PER_NAP == 0)
+        tsm_nap();
+    else
+        sched_yield();
 #endif
 }
 
@@ -104,12 +115,11 @@ typedef struct tsm_wait_policy {
 typedef struct tsm_wait_state {
     uint32_t spins;
     uint32_t yields;
-    uint32_t naps;                      /* yields beyond these */
 } tsm_wait_state_t;
 
 static inline tsm_wait_state_t tsm_wait_begin(tsm_wait_policy_t policy)
 {
-    tsm_wait_state_t state = { policy.spins, policy.yields, 0 };
+    tsm_wait_state_t state = { policy.spins, policy.yields };
 
     if (tsm_load_processors() == 1)
         state.spins = 0;
@@ -135,19 +145,6 @@ static inline int tsm_wait_step(tsm_wait_state_t *state, uint32_t weight)
     return 0;
 }
 
-/* Yields in a row after which a thread sleeps for a moment. A yield lets only threads of the same
- * priority run; under SCHED_FIFO the awaited thread may have a lower one. */
-#define TSM_WAIT_YIELDS_PER_NAP 1000
-
-/* One yield of a wait that cannot park. */
-static inline void tsm_wait_yield_(tsm_wait_state_t *state)
-{
-    if (++state->naps % TSM_WAIT_YIELDS_PER_NAP == 0)
-        tsm_nap();
-    else
-        tsm_yield();
-}
-
 /* Poll `condition` until it is true. `condition` is evaluated again and again and must contain an
  * atomic access of the order that the caller needs. `weight` is the number of pauses of the next
  * step, for waiters that know how far away their turn is. Any thread; does not park. */
@@ -156,7 +153,7 @@ static inline void tsm_wait_yield_(tsm_wait_state_t *state)
         tsm_wait_state_t tsm_wait_state_ = tsm_wait_begin(policy); \
         while (!(condition)) { \
             if (tsm_wait_step(&tsm_wait_state_, (weight))) \
-                tsm_wait_yield_(&tsm_wait_state_); \
+                tsm_yield(); \
         } \
     } while (0)
 

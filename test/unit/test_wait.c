@@ -8,6 +8,7 @@
 #include "unit.h"
 
 #include <errno.h>
+#include <sys/resource.h>
 
 #include "tsm_wait.h"
 
@@ -71,6 +72,20 @@ static void test_parked_is_woken(void **state)
         assert_int_equal(tsm_load(&cell.word, TSM_RELAXED), DONE);
         assert_int_equal(tsm_load(&cell.seen, TSM_RELAXED), unit_team_sizes[s] - 1);
     }
+}
+
+/* The kernel counts sleeps as voluntary switches, yields as involuntary ones. */
+static void test_yields_sleep_now_and_then(void **state)
+{
+    enum { NAPS = 4 };
+    struct rusage before, after;
+
+    (void) state;
+    getrusage(RUSAGE_THREAD, &before);
+    for (int i = 0; i < NAPS * TSM_YIELDS_PER_NAP; i++)
+        tsm_yield();
+    getrusage(RUSAGE_THREAD, &after);
+    assert_true(after.ru_nvcsw - before.ru_nvcsw >= NAPS);
 }
 
 static void test_wake_before_wait(void **state)
@@ -258,6 +273,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_steps_are_bounded),
+        cmocka_unit_test(test_yields_sleep_now_and_then),
         cmocka_unit_test(test_wake_before_wait),
         cmocka_unit_test(test_parked_is_woken),
         cmocka_unit_test(test_poll_never_parks),
