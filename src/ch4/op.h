@@ -171,7 +171,7 @@ typedef struct MPIDI_wait {
     struct MPIR_Request **reqs; /* the caller's array */
     int count;                  /* 0: the call does not wait for requests */
     int any;                    /* it returns when one of them is complete; else when all are */
-    int turns;                  /* polls in a row that found nothing */
+    unsigned turns;             /* polls in a row that found nothing; may wrap around to 0 */
     tsm_patience_t patience;
     uint32_t serving;           /* bits of the VCIs in the state that it polls for those that sleep */
 } MPIDI_wait_t;

@@ -72,7 +72,8 @@ void MPIDI_poll_missed(MPIDI_thread_t * self, int vci, int wait)
         watch->misses = 0;
     }
     if (wait) {
-        watch->taken++;
+        if (watch->taken < INT_MAX)
+            watch->taken++;
     } else {
         back_off(watch);
         MPIDI_poll_test_failed(self);

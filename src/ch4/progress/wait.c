@@ -13,13 +13,13 @@
 #include "tsm/tsm_wait.h"
 
 /* Turns that complete nothing before a server first yields. */
-#define SERVER_TURNS 8
+#define SERVER_TURNS 8u
 
 /* Sleeps after which a thread that sleeps after one poll tries its full patience again. */
 #define PATIENCE_PROBE 16
 
 /* A spin is twice as long as the one before, up to 2^4 pauses; longer while polls miss. */
-#define LAST_DOUBLING 4
+#define LAST_DOUBLING 4u
 
 /* A long spin has at most so many pauses for each processor, since that many threads may try. */
 #define PAUSES_PER_PROCESSOR 32
@@ -267,34 +267,41 @@ static int polls_missed(const MPID_Progress_state * state)
     return state->vci_count ? least : 0;
 }
 
-/* Back off once by spinning, a little longer each time: not for long after a poll, since the next one
- * may find something, but longer and longer while other threads have the lock. They drive the VCI for
- * all, and each try of a lock that changes hands moves its cache line to one more processor. */
-static void spin(const MPID_Progress_state * state)
-{
-    const MPIDI_wait_t *w = &state->wait;
-    const int missed = polls_missed(state);
-    const unsigned pauses = 1u << MPL_MIN(w->turns, LAST_DOUBLING);
-
-    if (missed > LAST_DOUBLING && most_pauses() > pauses && may_pause_long(w)) {
-        count_misses(state, pause_long(w, MPL_MIN(1u << MPL_MIN(missed, 16), most_pauses())));
-    } else {
-        for (unsigned i = 0; i < pauses; i++)
-            tsm_cpu_pause();
-    }
-}
-
-/* Yield, and poll another VCI each time: a yield may take long, and what this thread waits for may
- * depend on that VCI. vain: turns so far. */
-static int yield_turn(int vain)
+/* After a turn that may have taken long: poll another VCI each time, since what this thread waits for
+ * may depend on it. */
+static int poll_another(void)
 {
     static __thread unsigned turns;
 
-    MPIDI_STATS(MPIDI_STATS_COUNT(yields, 1));
-    MPIDI_section_yield_or_nap((unsigned) vain);
     if (MPIDI_global.n_vcis == 1 || !MPIR_CVAR_CH4_GLOBAL_PROGRESS || MPIDI_served_here())
         return MPI_SUCCESS;
     return MPIDI_poll(++turns % MPIDI_global.n_vcis, MPIDI_PROGRESS_ALL, 1);
+}
+
+/* Back off once by spinning, a little longer each time: not for long after a poll, since the next one
+ * may find something, but longer and longer while other threads have the lock. They drive the VCI for
+ * all, and each try of a lock that changes hands moves its cache line to one more processor. */
+static int spin(const MPID_Progress_state * state)
+{
+    const MPIDI_wait_t *w = &state->wait;
+    const unsigned missed = (unsigned) polls_missed(state);
+    const unsigned pauses = 1u << MPL_MIN(w->turns, LAST_DOUBLING);
+
+    if (missed > LAST_DOUBLING && most_pauses() > pauses && may_pause_long(w)) {
+        count_misses(state, pause_long(w, MPL_MIN(1u << MPL_MIN(missed, 16u), most_pauses())));
+        return poll_another();
+    }
+    for (unsigned i = 0; i < pauses; i++)
+        tsm_cpu_pause();
+    return MPI_SUCCESS;
+}
+
+/* vain: turns so far. */
+static int yield_turn(unsigned vain)
+{
+    MPIDI_STATS(MPIDI_STATS_COUNT(yields, 1));
+    MPIDI_section_yield_or_nap(vain);
+    return poll_another();
 }
 
 /* Yield once for the threads that the server has woken, and then less and less often, because all
@@ -307,8 +314,7 @@ static int server_turn(const MPID_Progress_state * state)
 
     if (w->turns >= SERVER_TURNS && is_power_of_2 && tsm_load_crowded())
         return yield_turn(0);
-    spin(state);
-    return MPI_SUCCESS;
+    return spin(state);
 }
 
 /* No thread sleeps with a mutex of MPICH, which the server's progress hooks may want. */
@@ -338,8 +344,7 @@ static int back_off(MPID_Progress_state * state)
     }
     switch (tsm_patience_step(&w->patience, may_sleep(state))) {
         case TSM_PATIENCE_SPIN:
-            spin(state);
-            return MPI_SUCCESS;
+            return spin(state);
         case TSM_PATIENCE_YIELD:
             return yield_turn(w->turns);
         default:
@@ -356,13 +361,21 @@ static int back_off(MPID_Progress_state * state)
     }
 }
 
-/* Poll, or leave that to the servers: only while the call waits for requests. */
+/* Poll, or leave that to the servers: only while the call waits for requests. A server that meets an
+ * error completes no request, so the error must end some wait. */
 static int poll_turn(MPID_Progress_state * state)
 {
-    if (!MPIDI_served_here() || state->wait.count == 0 || MPIDI_thread_local.held ||
-        MPIR_CVAR_ENABLE_FT)
+    int mpi_errno;
+
+    if (!MPIDI_served_here())
         return MPIDI_progress_test(state, 1);
-    MPIDI_served_ring_all();
+    if (state->wait.count > 0 && !MPIDI_thread_local.held && !MPIR_CVAR_ENABLE_FT) {
+        MPIDI_served_ring_all();
+    } else {
+        mpi_errno = MPIDI_progress_test(state, 1);
+        if (mpi_errno != MPI_SUCCESS)
+            return mpi_errno;
+    }
     return MPIDI_served_take_error();
 }
 
