@@ -17,9 +17,15 @@
 #define ITEM_REQUEST(item_) (MPL_container_of(item_, MPIR_Request, dev.threads.posted))
 #define ITEM_CELL(item_) (MPL_container_of(item_, MPIDI_op_cell_t, posted))
 
+/* MPI ignores the origin's datatype with MPI_NO_OP, so it may be anything. */
+static MPI_Datatype origin_type(const MPIDI_op_t * op)
+{
+    return MPIDI_op_is_rma(op->kind) && op->op == MPI_NO_OP ? MPI_DATATYPE_NULL : op->datatype;
+}
+
 static void add_refs(const MPIDI_op_t * op)
 {
-    MPIR_Datatype_add_ref_if_not_builtin(op->datatype);
+    MPIR_Datatype_add_ref_if_not_builtin(origin_type(op));
     if (MPIDI_op_is_rma(op->kind)) {
         MPIR_Datatype_add_ref_if_not_builtin(op->target_datatype);
         MPIR_Datatype_add_ref_if_not_builtin(op->result_datatype);
@@ -28,7 +34,7 @@ static void add_refs(const MPIDI_op_t * op)
 
 static void release_refs(const MPIDI_op_t * op)
 {
-    MPIR_Datatype_release_if_not_builtin(op->datatype);
+    MPIR_Datatype_release_if_not_builtin(origin_type(op));
     if (MPIDI_op_is_rma(op->kind)) {
         MPIR_Datatype_release_if_not_builtin(op->target_datatype);
         MPIR_Datatype_release_if_not_builtin(op->result_datatype);

@@ -9,7 +9,7 @@
  * set a flag. tsm_load.h counts the threads that sleep or yield here.
  *
  * Interface:  tsm_yield()                           offer the processor to others
- *             tsm_wait_until(condition, policy)     poll a condition, never sleep
+ *             tsm_wait_until(condition, policy)     poll a condition, and yield
  *             tsm_wait_word(), tsm_wake_word()      a 32-bit word with values set aside for it
  *             tsm_wait_flagged(),                   a word that the waiter has flagged; the wake
  *             tsm_wake_word_one()                   is for one of the waiters
@@ -108,7 +108,7 @@ typedef struct tsm_wait_policy {
 #ifndef TSM_WAIT_PARK
 #define TSM_WAIT_PARK ((tsm_wait_policy_t) {128, 16, 1})
 #endif
-/* For a word that the waiter may not flag, or for short waits: never sleeps. */
+/* For a word that the waiter may not flag, or for short waits: polls and yields. */
 #define TSM_WAIT_POLL ((tsm_wait_policy_t) {128, 0, 0})
 
 /* One wait under way. */

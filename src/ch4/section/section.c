@@ -131,7 +131,7 @@ void MPIDI_section_wake(void)
 /* Offer the processor in a wait that has had so many turns in vain. In a long wait a yield is not
  * enough: the scheduler may choose the same thread again, or another one that only yields, and a
  * thread with work to do gets one time slice in as many as there are threads. Progress backoff and
- * blocking are the papers' forms, which do not sleep. */
+ * blocking are the papers' forms, which only yield. */
 void MPIDI_section_yield_or_nap(unsigned turns)
 {
     const int may_sleep = MPIDI_model.progress == MPIDI_PROGRESS_USC_KIND ||

@@ -19,8 +19,7 @@ static deferred_call_t *deferred_of(MPIDI_OFI_deferred_item_t * item)
     return MPL_container_of(item, deferred_call_t, item);
 }
 
-/* An operation that the window has counted will not happen. */
-static void uncount(MPIR_Win * win)
+void MPIDI_OFI_win_uncount(MPIR_Win * win)
 {
 #if defined(MPIDI_CH4_USE_MT_RUNTIME) || defined(MPIDI_CH4_USE_MT_LOCKLESS)
     MPL_atomic_fetch_sub_uint64(MPIDI_OFI_WIN(win).issued_cntr, 1);
@@ -42,7 +41,7 @@ ssize_t MPIDI_OFI_defer_call(const MPIDI_OFI_call_t * call)
 
     if (!d) {
         if (call->win)
-            uncount(call->win);
+            MPIDI_OFI_win_uncount(call->win);
         return -FI_ENOMEM;
     }
     d->item.addr = call->addr;
@@ -142,7 +141,7 @@ static int fail_win_call(const MPIDI_OFI_call_t * c, int vni, int error)
     MPIR_Request *part;
     int no_error = MPI_SUCCESS;
 
-    uncount(c->win);
+    MPIDI_OFI_win_uncount(c->win);
     if (!c->context) {
         tsm_cas(&MPIDI_WIN(c->win, threads).error, &no_error, error, TSM_RELAXED, TSM_RELAXED);
         return MPI_SUCCESS;

@@ -70,13 +70,40 @@ int MPIDI_OFI_deferred_call_end(MPIDI_OFI_deferred_item_t * item, int vni, ssize
 #define MPIDI_OFI_CTX_CALL_(kind_, ctx_idx_) \
     .kind = kind_,.ctx_idx = ctx_idx_,.ep = MPIDI_OFI_global.ctx[ctx_idx_].tx
 
+/* TRY_CALL for a window, or NULL, which has counted the operation: no flush waits for what libfabric
+ * refuses for good. */
+#define MPIDI_OFI_TRY_WIN_CALL(win_, ctx_idx_, addr_, call_) \
+    do { \
+        if (!MPIDI_OFI_must_defer(ctx_idx_, addr_)) { \
+            ssize_t ret_ = call_; \
+            if (unlikely(ret_ != 0 && ret_ != -FI_EAGAIN && (win_))) \
+                MPIDI_OFI_win_uncount(win_); \
+            if (likely(ret_ != -FI_EAGAIN)) \
+                return ret_; \
+        } \
+    } while (0)
+
+/* In a function of MPICH that has entered the VCI vni_ once: leave it and fail, if the call fails. */
+#define MPIDI_OFI_CALL_LOCKED(call_, vni_, STR) \
+    do { \
+        ssize_t ret_ = call_; \
+        if (unlikely(ret_ != 0)) { \
+            MPID_THREAD_CS_EXIT(VCI, MPIDI_VCI(vni_).lock); \
+            MPIDI_OFI_ERR(1, mpi_errno, MPI_ERR_OTHER, "**ofid_"#STR, "**ofid_"#STR" %s %d %s %s", \
+                          __SHORT_FILE__, __LINE__, __func__, fi_strerror(-ret_)); \
+        } \
+    } while (0)
+
+/* An operation that the window has counted will not happen. */
+void MPIDI_OFI_win_uncount(MPIR_Win * win);
+
 /* kind: WRITE or READ. win is NULL outside of windows. */
 MPL_STATIC_INLINE_PREFIX ssize_t MPIDI_OFI_call_msg(MPIDI_OFI_call_kind_t kind, int ctx_idx,
                                                     struct fid_ep *ep, MPIR_Win * win,
                                                     const struct fi_msg_rma *msg, uint64_t flags)
 {
-    MPIDI_OFI_TRY_CALL(ctx_idx, msg->addr, kind == MPIDI_OFI_CALL_WRITE ?
-                       fi_writemsg(ep, msg, flags) : fi_readmsg(ep, msg, flags));
+    MPIDI_OFI_TRY_WIN_CALL(win, ctx_idx, msg->addr, kind == MPIDI_OFI_CALL_WRITE ?
+                           fi_writemsg(ep, msg, flags) : fi_readmsg(ep, msg, flags));
 
     const MPIDI_OFI_call_t call = {
         .kind = kind,.ctx_idx = ctx_idx,.ep = ep,.win = win,.addr = msg->addr,.flags = flags,
@@ -100,8 +127,8 @@ MPL_STATIC_INLINE_PREFIX ssize_t MPIDI_OFI_win_inject_write(MPIR_Win * win, cons
                                                             fi_addr_t addr, uint64_t remote,
                                                             uint64_t key)
 {
-    MPIDI_OFI_TRY_CALL(MPIDI_OFI_WIN_CTX_(win), addr,
-                       fi_inject_write(MPIDI_OFI_WIN(win).ep, buf, len, addr, remote, key));
+    MPIDI_OFI_TRY_WIN_CALL(win, MPIDI_OFI_WIN_CTX_(win), addr,
+                           fi_inject_write(MPIDI_OFI_WIN(win).ep, buf, len, addr, remote, key));
 
     const MPIDI_OFI_call_t call = {
         MPIDI_OFI_WIN_CALL_(MPIDI_OFI_CALL_INJECT_WRITE, win),.addr = addr,
@@ -121,8 +148,8 @@ MPL_STATIC_INLINE_PREFIX ssize_t MPIDI_OFI_win_atomicmsg(MPIR_Win * win,
                                                          const struct fi_msg_atomic *msg,
                                                          uint64_t flags)
 {
-    MPIDI_OFI_TRY_CALL(MPIDI_OFI_WIN_CTX_(win), msg->addr,
-                       fi_atomicmsg(MPIDI_OFI_WIN(win).ep, msg, flags));
+    MPIDI_OFI_TRY_WIN_CALL(win, MPIDI_OFI_WIN_CTX_(win), msg->addr,
+                           fi_atomicmsg(MPIDI_OFI_WIN(win).ep, msg, flags));
     return MPIDI_OFI_defer_atomic(MPIDI_OFI_CALL_ATOMIC, win, msg, NULL, NULL, flags);
 }
 
@@ -130,8 +157,8 @@ MPL_STATIC_INLINE_PREFIX ssize_t MPIDI_OFI_win_fetch_atomicmsg(MPIR_Win * win,
                                                                const struct fi_msg_atomic *msg,
                                                                struct fi_ioc *result, uint64_t flags)
 {
-    MPIDI_OFI_TRY_CALL(MPIDI_OFI_WIN_CTX_(win), msg->addr,
-                       fi_fetch_atomicmsg(MPIDI_OFI_WIN(win).ep, msg, result, NULL, 1, flags));
+    MPIDI_OFI_TRY_WIN_CALL(win, MPIDI_OFI_WIN_CTX_(win), msg->addr,
+                           fi_fetch_atomicmsg(MPIDI_OFI_WIN(win).ep, msg, result, NULL, 1, flags));
     return MPIDI_OFI_defer_atomic(MPIDI_OFI_CALL_FETCH_ATOMIC, win, msg, NULL, result, flags);
 }
 
@@ -141,9 +168,9 @@ MPL_STATIC_INLINE_PREFIX ssize_t MPIDI_OFI_win_compare_atomicmsg(MPIR_Win * win,
                                                                  struct fi_ioc *result,
                                                                  uint64_t flags)
 {
-    MPIDI_OFI_TRY_CALL(MPIDI_OFI_WIN_CTX_(win), msg->addr,
-                       fi_compare_atomicmsg(MPIDI_OFI_WIN(win).ep, msg, compare, NULL, 1, result,
-                                            NULL, 1, flags));
+    MPIDI_OFI_TRY_WIN_CALL(win, MPIDI_OFI_WIN_CTX_(win), msg->addr,
+                           fi_compare_atomicmsg(MPIDI_OFI_WIN(win).ep, msg, compare, NULL, 1, result,
+                                                NULL, 1, flags));
     return MPIDI_OFI_defer_atomic(MPIDI_OFI_CALL_COMPARE_ATOMIC, win, msg, compare, result, flags);
 }
 

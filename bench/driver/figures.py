@@ -1,0 +1,159 @@
+# Copyright (C) by the MPICH-TSM developers
+# See COPYRIGHT in top-level directory
+"""The figures of the papers: what is measured for each, what the paper found, and what differs here."""
+from collections import namedtuple
+
+# What a paper says: on benchmark, at points that have these fields, the result of `ours` over that of
+# `base` is in [low, high] (None: it gives no number). Both are names of libraries, models, or locks
+# of model global. A result that is a time has the ratio of times.
+Claim = namedtuple("Claim", "benchmark where ours base low high text")
+# runs: (benchmark, threads, sizes, options), None: the benchmark's own. differs: how the paper's
+# setting is another one.
+Set = namedtuple("Set", "about runs models claims differs")
+
+LAYOUTS = ("contiguous", "strided", "batch")
+BYTES = (1, 64, 1024, 16384)
+SMALL = (1, 64, 1024)
+RATES = ("fanin", "fanout", "put")
+
+ICS_MODELS = ("global", "per-vci", "offload", "hmcs-usc", "csync", "lockq")
+ICS_DIFFERS = ("two processes share a machine and its processors here; the paper has MCS locks and "
+               "waits that try the lock and back off, here only with --with-thread-lock=mcs and "
+               "MPIR_CVAR_CH4_THREAD_PROGRESS=backoff")
+TWO_NODES = ICS_DIFFERS + "; the paper has two nodes of 56 cores with Omni-Path"
+CLUSTER = ICS_DIFFERS + "; the paper has nodes of 36 cores with Omni-Path"
+LOCKS_DIFFER = ("the paper compares locks of one global critical section (mutex, ticket, CLH, CLH-LPW) "
+                "between nodes: give libraries configured with --enable-thread-cs=global and "
+                "--with-thread-lock=, each by a --library named after its lock; here processes share "
+                "a machine, and where threads outnumber the processors, FIFO locks are gated")
+COUNTED = ("a library with --enable-thread-stats, --enable-thread-cs=per-vci, "
+           "--with-thread-progress=blocking and --with-thread-lock={} counts them (doc/stats.md); model "
+           "global does not")
+
+ICS19 = {
+    "ics19-fig5": Set(
+        "rates and latency by message size, many threads on one side",
+        [(b, (16,), BYTES, "") for b in (*RATES, "latency-server")], ICS_MODELS,
+        (*(Claim(b, {}, "lockq", other, None, None, text) for b in RATES
+           for other, text in (("offload", "offload first, lockq next"), ("csync", "lockq is ahead"))),
+         Claim("fanin", {"bytes": 1}, "lockq", "offload", None, None,
+               "close: sends below 64 bytes are complete at once"),
+         *(Claim("latency-server", {}, ours, "global", None, None, "well, unlike global")
+           for ours in ("lockq", "per-vci", "hmcs-usc", "offload")),
+         Claim("latency-server", {}, "csync", "lockq", None, None, "csync is behind, here most")),
+        TWO_NODES + "; 16 threads, not 55; our senders wait for an acknowledgement of each window, and "
+        "each thread flushes its own window of puts, where the paper's master thread flushes once for "
+        "all; the paper tells no tags, windows or acknowledgements"),
+    "ics19-fig6": Set(
+        "the same at 64 bytes, by number of threads",
+        [(b, (1, 2, 4, 8, 16), (64,), "") for b in (*RATES, "latency-server")], ICS_MODELS,
+        (*(Claim(b, {"threads": 1}, ours, "global", 0.9, 1.0, "around 10 % overhead or less")
+           for b in RATES for ours in ("lockq", "per-vci")),
+         *(Claim("latency-server", {"threads": 1}, ours, "global", 1.0, 1.1,
+                 "around 10 % overhead or less") for ours in ("lockq", "per-vci")),
+         *(Claim(b, {"threads": 1}, ours, base, None, None, text) for b in (*RATES, "latency-server")
+           for ours, base, text in (("csync", "lockq", "csync is behind without contention"),
+                                    ("offload", "csync", "offload is last"))),
+         *(Claim(b, {"threads": t}, "csync", "lockq", None, None,
+                 "csync suffers at few threads: its queue is short") for b in RATES for t in (2, 4))),
+        TWO_NODES + "; up to 16 threads, not 110, so only its part within a socket; fanin and put as in "
+        "fig5"),
+    "ics19-fig7": Set(
+        "breadth-first search", [("bfs", (1, 4, 8), None, "-s 15 -n 8")], ICS_MODELS,
+        (Claim("bfs", {"threads": 8}, "lockq", "csync", 1.0, 1.08, "up to 8 % better"),
+         Claim("bfs", {"threads": 8}, "lockq", "offload", 0.7, 1.0, "up to 30 % behind"),
+         Claim("bfs", {"threads": 8}, "csync", "per-vci", None, None, "csync is ahead")),
+        CLUSTER + "; scale 15 on 2 processes of up to 8 threads, not scale 32 on many of 35 threads"),
+    "ics19-fig8": Set(
+        "particle transport", [("sweep", (1, 4), None, "-n 10")], ICS_MODELS,
+        (Claim("sweep", {}, "offload", "lockq", 0.59, 1.0,
+               "up to 70 % worse (as time) where it takes 18 of 36 cores; no loss up to 4"),
+         *(Claim("sweep", {}, ours, "global", None, None, "no significant loss")
+           for ours in ("lockq", "csync"))),
+        CLUSTER + "; a kernel in the manner of SNAP on 2 processes with messages of 1 KB, not SNAP on 16 "
+        "to 128 nodes with large ones"),
+}
+
+TOPC = {
+    "topc-fig2": Set(
+        "message rate by number of threads", [("pairs", (1, 2, 4, 8, 16), SMALL, "")], None, (),
+        "the paper shows ibverbs and MPICH 3.2 between two nodes, 1 byte: both roughly 4 M/s with one "
+        "thread, with 36 MPICH almost 4 times below ibverbs; here the floor column, with one thread at "
+        "all points, takes the place of ibverbs"),
+    "topc-fig5": Set("lock hand-off", (), None, (), "bench/sync/run handoff measures it"),
+    "topc-fig6": Set("bias, wasted polls, dangling requests of the mutex", (), None, (),
+                     COUNTED.format("mutex")),
+    "topc-fig7": Set(
+        "one sender to many threads, equal and distinct tags",
+        [(b, (1, 4, 16), None, "") for b in ("flood", "fanout")], None, (),
+        LOCKS_DIFFER + "; up to 16 receiving threads, not 36; posted receives and dangling requests need "
+        "bench/tsm-trace; the paper's point is the ratio of fanout to flood for one lock"),
+    "topc-fig8": Set("the same with the ticket lock", (), None, (), COUNTED.format("ticket")),
+    "topc-fig9": Set(
+        "the same: what a fair lock changes",
+        [(b, (1, 4, 16), None, "") for b in ("flood", "fanout")], None,
+        (Claim("fanout", {}, "ticket", "mutex", None, None, "clearly ahead, near equal tags"),),
+        LOCKS_DIFFER + "; up to 16 receiving threads, not 36"),
+    "topc-fig11": Set(
+        "all-to-all windows of 4 processes", [("alltoall", (1, 4, 16), BYTES, "")], None,
+        tuple(Claim("alltoall", {"threads": 16, "bytes": size}, "clh-lpw", "clh", 1.5, 2.0,
+                    "small and medium messages") for size in SMALL),
+        LOCKS_DIFFER + "; 16 threads; wasted polls, dangling requests, posted receives and issue rates "
+        "(a to e) need bench/tsm-trace; the paper tells neither window nor tags, ours has 64 for each "
+        "peer and tag i"),
+    "topc-fig12": Set(
+        "rate with windows of 64 and 512, latency",
+        [("pairs", (8,), BYTES, "-w 64"), ("pairs", (8,), BYTES, "-w 512"),
+         ("latency", (8,), BYTES, "")], None,
+        (*(Claim("pairs", {"options": "-w 512", "bytes": size}, "clh-lpw", "mutex", 1.57, 1.57,
+                 "window 512, small and medium messages") for size in SMALL),
+         *(Claim("pairs", {"options": "-w 512"}, ours, base, None, None, "window 512: ahead")
+           for ours, base in (("ticket", "mutex"), ("clh", "ticket"), ("clh-lpw", "clh"))),
+         Claim("pairs", {"options": "-w 64"}, "clh-lpw", "clh", None, None,
+               "window 64: gains less than with 512"),
+         Claim("latency", {}, "clh", "mutex", 0.42, 1.0, "better by up to 137 %"),
+         *(Claim("latency", {"bytes": size}, "clh-lpw", "clh", 1.3, 1.3, "small messages, average")
+           for size in (1, 64)),
+         *(Claim("latency", {"bytes": size}, "clh-lpw", "clh", 1.0, 1.0, "medium and large: alike")
+           for size in (1024, 16384))),
+        LOCKS_DIFFER + "; 8 threads, not 36; the paper tells no tags, ours has tag i"),
+    "topc-fig13": Set(
+        "accumulates beside the asynchronous thread",
+        [(f"async-acc-{layout}", None, None, "") for layout in LAYOUTS], None,
+        (*(Claim(f"async-acc-{layout}", {}, fifo, "mutex", 1.0, 1.8, "up to 80 % better")
+           for layout in LAYOUTS for fifo in ("ticket", "clh")),
+         *(Claim(f"async-acc-{layout}", {}, "clh-lpw", "clh", 1.0, 1.0, "no perceptible difference")
+           for layout in LAYOUTS)),
+        LOCKS_DIFFER + "; plain MPI and MPI_REPLACE of bytes in place of ARMCI-MPI, 2 processes, not 8, "
+        "at most 16 KB"),
+    "topc-fig14": Set(
+        "breadth-first search", [("bfs", (8,), None, "-s 15 -n 8")], None,
+        (Claim("bfs", {}, "clh", "mutex", 1.78, 2.17, "78 to 117 % better"),
+         Claim("bfs", {}, "clh", "ticket", 1.06, 1.12, "6 to 12 % better"),
+         *(Claim("bfs", {}, ours, "mutex", 2.0, 2.0, "roughly twice") for ours in ("ticket", "clh-lpw")),
+         Claim("bfs", {}, "clh-lpw", "clh", 0.91, 0.98, "overhead of around 2 to 10 %")),
+        LOCKS_DIFFER + "; one graph of scale 15 on 2 processes, not weak scaling of 25 to 32 with a "
+        "process of 8 threads on each node; ours ends a level by NBX, of which the paper does not speak"),
+    "topc-fig15": Set(
+        "3D stencil", [("stencil", (8,), None, "-n 500")], None,
+        (Claim("stencil", {}, "clh-lpw", "mutex", 1.0, 1.75, "up to 75 % better"),
+         Claim("stencil", {}, "clh-lpw", "clh", 1.0, 1.17, "up to 17 % better"),
+         *(Claim("stencil", {}, ours, "mutex", None, None, "better, up to 4 MB for each core")
+           for ours in ("ticket", "clh"))),
+        LOCKS_DIFFER + "; 2 processes exchange one face, so a thread has one send and one receive under "
+        "way, not 64 nodes with windows of 8; 55 KB for each thread"),
+    "topc-fig16": Set(
+        "particle transport", [("sweep", (4,), None, "-n 10")], None,
+        (Claim("sweep", {}, "clh", "mutex", 1.0, 4.5,
+               "strong scaling: alike on few cores, from 128 on mutex more than 350 % slower"),),
+        LOCKS_DIFFER + "; a kernel in the manner of SNAP on 2 processes, where the wave has one step; "
+        "the paper's weak scaling is not measured"),
+    "topc-fig17": Set(
+        "k-mer exchange", [("kmer", (1,), None, "-n 20")], None,
+        (*(Claim("kmer", {}, ours, "mutex", 1.1, 1.38, "10 to 38 % better")
+           for ours in ("ticket", "clh", "clh-lpw")),
+         *(Claim("kmer", {}, ours, "clh", 1.0, 1.0, "alike") for ours in ("ticket", "clh-lpw"))),
+        LOCKS_DIFFER + "; 20000 reads on 2 processes, not a million with four processes on each node"),
+}
+
+FIGURES = {**ICS19, **TOPC}
