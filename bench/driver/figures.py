@@ -27,8 +27,8 @@ LOCKS_DIFFER = ("the paper compares locks of one global critical section (mutex,
                 "--with-thread-lock=, each by a --library named after its lock; here processes share "
                 "a machine, and where threads outnumber the processors, FIFO locks are gated")
 COUNTED = ("a library with --enable-thread-stats, --enable-thread-cs=per-vci, "
-           "--with-thread-progress=blocking and --with-thread-lock={} counts them (doc/stats.md); model "
-           "global does not")
+           "--with-thread-progress=blocking and --with-thread-lock={} counts them (doc/stats.md); "
+           "model global does not")
 
 ICS19 = {
     "ics19-fig5": Set(
@@ -56,8 +56,8 @@ ICS19 = {
                                     ("offload", "csync", "offload is last"))),
          *(Claim(b, {"threads": t}, "csync", "lockq", None, None,
                  "csync suffers at few threads: its queue is short") for b in RATES for t in (2, 4))),
-        TWO_NODES + "; up to 16 threads, not 110, so only its part within a socket; fanin and put as in "
-        "fig5"),
+        TWO_NODES + "; up to 16 threads, not 110, so only its part within a socket; fanin and put as "
+        "in fig5"),
     "ics19-fig7": Set(
         "breadth-first search", [("bfs", (1, 4, 8), None, "-s 15 -n 8")], ICS_MODELS,
         (Claim("bfs", {"threads": 8}, "lockq", "csync", 1.0, 1.08, "up to 8 % better"),
@@ -70,8 +70,8 @@ ICS19 = {
                "up to 70 % worse (as time) where it takes 18 of 36 cores; no loss up to 4"),
          *(Claim("sweep", {}, ours, "global", None, None, "no significant loss")
            for ours in ("lockq", "csync"))),
-        CLUSTER + "; a kernel in the manner of SNAP on 2 processes with messages of 1 KB, not SNAP on 16 "
-        "to 128 nodes with large ones"),
+        CLUSTER + "; a kernel in the manner of SNAP on 2 processes with messages of 1 KB, not SNAP on "
+        "16 to 128 nodes with large ones"),
 }
 
 TOPC = {
@@ -86,8 +86,8 @@ TOPC = {
     "topc-fig7": Set(
         "one sender to many threads, equal and distinct tags",
         [(b, (1, 4, 16), None, "") for b in ("flood", "fanout")], None, (),
-        LOCKS_DIFFER + "; up to 16 receiving threads, not 36; posted receives and dangling requests need "
-        "bench/tsm-trace; the paper's point is the ratio of fanout to flood for one lock"),
+        LOCKS_DIFFER + "; up to 16 receiving threads, not 36; posted receives and dangling requests "
+        "need bench/tsm-trace; the paper's point is the ratio of fanout to flood for one lock"),
     "topc-fig8": Set("the same with the ticket lock", (), None, (), COUNTED.format("ticket")),
     "topc-fig9": Set(
         "the same: what a fair lock changes",
@@ -124,24 +124,25 @@ TOPC = {
            for layout in LAYOUTS for fifo in ("ticket", "clh")),
          *(Claim(f"async-acc-{layout}", {}, "clh-lpw", "clh", 1.0, 1.0, "no perceptible difference")
            for layout in LAYOUTS)),
-        LOCKS_DIFFER + "; plain MPI and MPI_REPLACE of bytes in place of ARMCI-MPI, 2 processes, not 8, "
-        "at most 16 KB"),
+        LOCKS_DIFFER + "; plain MPI and MPI_REPLACE of bytes in place of ARMCI-MPI, 2 processes, not "
+        "8, at most 16 KB"),
     "topc-fig14": Set(
         "breadth-first search", [("bfs", (8,), None, "-s 15 -n 8")], None,
         (Claim("bfs", {}, "clh", "mutex", 1.78, 2.17, "78 to 117 % better"),
          Claim("bfs", {}, "clh", "ticket", 1.06, 1.12, "6 to 12 % better"),
-         *(Claim("bfs", {}, ours, "mutex", 2.0, 2.0, "roughly twice") for ours in ("ticket", "clh-lpw")),
+         *(Claim("bfs", {}, ours, "mutex", 2.0, 2.0, "roughly twice")
+           for ours in ("ticket", "clh-lpw")),
          Claim("bfs", {}, "clh-lpw", "clh", 0.91, 0.98, "overhead of around 2 to 10 %")),
         LOCKS_DIFFER + "; one graph of scale 15 on 2 processes, not weak scaling of 25 to 32 with a "
-        "process of 8 threads on each node; ours ends a level by NBX, of which the paper does not speak"),
+        "process of 8 threads on each node; ours ends a level by NBX, of which it does not speak"),
     "topc-fig15": Set(
         "3D stencil", [("stencil", (8,), None, "-n 500")], None,
         (Claim("stencil", {}, "clh-lpw", "mutex", 1.0, 1.75, "up to 75 % better"),
          Claim("stencil", {}, "clh-lpw", "clh", 1.0, 1.17, "up to 17 % better"),
          *(Claim("stencil", {}, ours, "mutex", None, None, "better, up to 4 MB for each core")
            for ours in ("ticket", "clh"))),
-        LOCKS_DIFFER + "; 2 processes exchange one face, so a thread has one send and one receive under "
-        "way, not 64 nodes with windows of 8; 55 KB for each thread"),
+        LOCKS_DIFFER + "; 2 processes exchange one face, so a thread has one send and one receive "
+        "under way, not 64 nodes with windows of 8; 55 KB for each thread"),
     "topc-fig16": Set(
         "particle transport", [("sweep", (4,), None, "-n 10")], None,
         (Claim("sweep", {}, "clh", "mutex", 1.0, 4.5,
