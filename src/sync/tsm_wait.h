@@ -8,7 +8,7 @@
  * little, then yields, then sleeps; the thread that ends it calls the kernel only if the waiter has
  * set a flag. tsm_load.h counts the threads that sleep or yield here.
  *
- * Interface:  tsm_yield()                           offer the processor to others
+ * Interface:  tsm_yield(), tsm_yield_server()       offer the processor to others
  *             tsm_wait_until(condition, policy)     poll a condition, and yield
  *             tsm_wait_word(), tsm_wake_word()      a 32-bit word with values set aside for it
  *             tsm_wait_flagged(),                   a word that the waiter has flagged; the wake
@@ -77,23 +77,37 @@ static inline void tsm_nap(void)
  * yield kept all others from their processor for a minute and more under Linux 6.18, the kernel's own
  * threads among them; a thread that sleeps puts its scheduler right. Under SCHED_FIFO, too, a yield
  * is not enough: it lets only threads of the same priority run. */
-#define TSM_YIELDS_PER_NAP 256
+#define TSM_YIELDS_PER_NAP 64
+/* The same for a thread that serves others, which wait meanwhile. */
+#define TSM_SERVER_YIELDS_PER_NAP 256
+
+static inline void tsm_yield_nap_(unsigned yields_per_nap)
+{
+    tsm_load_touch();
+#ifdef TSM_YIELD
+    (void) yields_per_nap;
+    TSM_YIELD();
+#else
+    static __thread unsigned yields;
+
+    if (++yields % yields_per_nap == 0)
+        tsm_nap();
+    else
+        sched_yield();
+#endif
+}
 
 /* Yield the processor to other threads; the caller counts as wanting one. Lightweight threads and
  * tests may replace what it calls. */
 static inline void tsm_yield(void)
 {
-    tsm_load_touch();
-#ifdef TSM_YIELD
-    TSM_YIELD();
-#else
-    static __thread unsigned yields;
+    tsm_yield_nap_(TSM_YIELDS_PER_NAP);
+}
 
-    if (++yields % TSM_YIELDS_PER_NAP == 0)
-        tsm_nap();
-    else
-        sched_yield();
-#endif
+/* The same, of a server. */
+static inline void tsm_yield_server(void)
+{
+    tsm_yield_nap_(TSM_SERVER_YIELDS_PER_NAP);
 }
 
 /* How to wait. spins: pauses before the first yield; yields: calls of tsm_yield before the thread

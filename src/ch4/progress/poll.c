@@ -34,7 +34,7 @@ void MPIDI_poll_give_way(int vci)
     for (int n = 0; n < WAY_PAUSES && tsm_load(&v->entering, TSM_RELAXED); n++)
         tsm_cpu_pause();
     if (tsm_load(&v->entering, TSM_RELAXED))
-        tsm_yield();
+        tsm_yield_server();
 }
 
 /* 1: leave the lock alone. */
