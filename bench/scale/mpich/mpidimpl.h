@@ -27,6 +27,7 @@
 #define MPI_ERR_OTHER 15
 #define MPIX_ERR_NOREQ 101
 #define MPI_DATATYPE_NULL 0
+#define MPI_NO_OP 1
 #define MPI_OP_NULL 0
 #define MPI_STATUS_IGNORE NULL
 typedef int MPI_Datatype, MPI_Op, MPIR_Errflag_t;

@@ -1,0 +1,78 @@
+/* Copyright (C) by the MPICH-TSM developers
+ * See COPYRIGHT in top-level directory */
+
+/* MPI_Isendrecv and MPI_Isendrecv_replace with a derived type that has holes: the data arrives, the
+ * holes are left alone, the status is that of the receive, the type stays the user's, and a message
+ * that is too long is an error. Each thread has its own tag. */
+#include "mt.h"
+
+#define BLOCKS 5
+#define STRIDE 3                /* one number, two of a hole */
+#define NUMBERS (BLOCKS * STRIDE)
+#define HOLE (-7)
+
+static void fill(int *buf, int value)
+{
+    for (int k = 0; k < NUMBERS; k++)
+        buf[k] = k % STRIDE ? HOLE : value + k;
+}
+
+static void check(const int *buf, int value, const MPI_Status * status, int tag, MPI_Datatype type)
+{
+    int count = -1;
+
+    MT_OK(MPI_Get_count(status, type, &count));
+    MT_CHECK(status->MPI_SOURCE == mt.peer && status->MPI_TAG == tag && count == 1,
+             "the status has source %d, tag %d, count %d", status->MPI_SOURCE, status->MPI_TAG, count);
+    for (int k = 0; k < NUMBERS; k++)
+        MT_CHECK(buf[k] == (k % STRIDE ? HOLE : value + k), "number %d is %d", k, buf[k]);
+}
+
+static void exchange(int tag, int round, MPI_Datatype type)
+{
+    int out[NUMBERS], in[NUMBERS];
+    MPI_Request r;
+    MPI_Status status;
+
+    fill(out, 100 * round + mt.rank);
+    fill(in, -1);
+    MT_OK(MPI_Isendrecv(out, 1, type, mt.peer, tag, in, 1, type, mt.peer, tag, MPI_COMM_WORLD, &r));
+    MT_OK(MPI_Wait(&r, &status));
+    check(in, 100 * round + mt.peer, &status, tag, type);
+    MT_OK(MPI_Isendrecv_replace(out, 1, type, mt.peer, tag, mt.peer, tag, MPI_COMM_WORLD, &r));
+    MT_OK(MPI_Wait(&r, &status));
+    check(out, 100 * round + mt.peer, &status, tag, type);
+}
+
+static void too_long(int tag)
+{
+    int out[2] = { 1, 2 }, in = 0, class;
+    MPI_Request r;
+
+    MT_OK(MPI_Isendrecv(out, 2, MPI_INT, mt.peer, tag, &in, 1, MPI_INT, mt.peer, tag, MPI_COMM_WORLD,
+                        &r));
+    MPI_Error_class(MPI_Wait(&r, MPI_STATUS_IGNORE), &class);
+    MT_CHECK(class == MPI_ERR_TRUNCATE, "a message that is too long gave class %d", class);
+}
+
+static void *worker(void *arg)
+{
+    mt_thread_t *t = arg;
+    MPI_Datatype type;
+
+    MT_OK(MPI_Type_vector(BLOCKS, 1, STRIDE, MPI_INT, &type));
+    MT_OK(MPI_Type_commit(&type));
+    for (int i = 0; i < (int) mt.iters; i++)
+        exchange(t->id, i, type);
+    MT_OK(MPI_Type_free(&type));
+    too_long(t->id);
+    return NULL;
+}
+
+int main(int argc, char **argv)
+{
+    mt_init(argc, argv, 4, 100);
+    MT_OK(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
+    mt_run(mt.threads, worker);
+    return mt_finish();
+}
