@@ -21,8 +21,10 @@
 /* Whether an accumulate may be an atomic operation of the network; the netmods decide likewise. */
 #if defined(HAVE_CH4_NETMOD_UCX) && !defined(HAVE_CH4_NETMOD_OFI)
 #define MPIDI_RMA_MAY_BE_ATOMIC(winattr_) ((void) (winattr_), 0)
-#elif defined(MPIDI_CH4_DIRECT_NETMOD) || !defined(MPIDI_OFI_ENABLE_ATOMICS)
+#elif defined(MPIDI_CH4_DIRECT_NETMOD)
 #define MPIDI_RMA_MAY_BE_ATOMIC(winattr_) ((void) (winattr_), 1)
+#elif !defined(MPIDI_OFI_ENABLE_ATOMICS)
+#define MPIDI_RMA_MAY_BE_ATOMIC(winattr_) ((winattr_) & MPIDI_WINATTR_ACCU_NO_SHM)
 #else
 #define MPIDI_RMA_MAY_BE_ATOMIC(winattr_) \
     (((winattr_) & MPIDI_WINATTR_ACCU_NO_SHM) && ((winattr_) & MPIDI_WINATTR_NM_REACHABLE) && \
