@@ -73,13 +73,16 @@ static inline void tsm_nap(void)
 #endif
 }
 
-/* Yields of a thread for each that sleeps instead. Without such sleeps, two threads that took turns to
- * yield kept all others from their processor for a minute and more under Linux 6.18, the kernel's own
- * threads among them; a thread that sleeps puts its scheduler right. Under SCHED_FIFO, too, a yield
- * is not enough: it lets only threads of the same priority run. */
+/* Yields of a thread for each that sleeps instead, while threads outnumber processors. Without such
+ * sleeps, two threads that took turns to yield kept all others from their processor for a minute and
+ * more under Linux 6.18, the kernel's own threads among them; a thread that sleeps puts its scheduler
+ * right. Under SCHED_FIFO, too, a yield is not enough: only threads of the same priority run. */
 #define TSM_YIELDS_PER_NAP 64
 /* The same for a thread that serves others, which wait meanwhile. */
 #define TSM_SERVER_YIELDS_PER_NAP 256
+/* The same while each thread has a processor: a yield returns at once, and a thread that sleeps as its
+ * turn at a FIFO lock comes holds up all behind it. A multiple of the others. */
+#define TSM_LONE_YIELDS_PER_NAP 1024
 
 static inline void tsm_yield_nap_(unsigned yields_per_nap)
 {
@@ -90,7 +93,8 @@ static inline void tsm_yield_nap_(unsigned yields_per_nap)
 #else
     static __thread unsigned yields;
 
-    if (++yields % yields_per_nap == 0)
+    if (++yields % yields_per_nap == 0 &&
+        (yields % TSM_LONE_YIELDS_PER_NAP == 0 || tsm_load_crowded()))
         tsm_nap();
     else
         sched_yield();

@@ -75,17 +75,27 @@ static void test_parked_is_woken(void **state)
 }
 
 /* The kernel counts sleeps as voluntary switches, yields as involuntary ones. */
+static long sleeps_of(int yields, int crowded)
+{
+    struct rusage before, after;
+
+    tsm_load_override(crowded);
+    getrusage(RUSAGE_THREAD, &before);
+    for (int i = 0; i < yields; i++)
+        tsm_yield();
+    getrusage(RUSAGE_THREAD, &after);
+    tsm_load_override(-1);
+    return after.ru_nvcsw - before.ru_nvcsw;
+}
+
 static void test_yields_sleep_now_and_then(void **state)
 {
     enum { NAPS = 4 };
-    struct rusage before, after;
 
     (void) state;
-    getrusage(RUSAGE_THREAD, &before);
-    for (int i = 0; i < NAPS * TSM_YIELDS_PER_NAP; i++)
-        tsm_yield();
-    getrusage(RUSAGE_THREAD, &after);
-    assert_true(after.ru_nvcsw - before.ru_nvcsw >= NAPS);
+    assert_true(sleeps_of(NAPS * TSM_YIELDS_PER_NAP, 1) >= NAPS);
+    assert_true(sleeps_of(NAPS * TSM_YIELDS_PER_NAP, 0) < NAPS);
+    assert_true(sleeps_of(NAPS * TSM_LONE_YIELDS_PER_NAP, 0) >= NAPS);
 }
 
 static void test_wake_before_wait(void **state)
