@@ -3,25 +3,27 @@
 """What can be measured: benchmarks, and sets of them."""
 from collections import namedtuple
 
+from driver import traced
 from driver.figures import FIGURES, LAYOUTS, Set
 
 # program: its path in bench, without .c. options: what makes it this benchmark. axis: the field that
 # --sizes sets, by the option `letter`; sizes: its default. floor: the mode of floor.c to compare
 # with. kind: "threads": 2 processes of so many threads; "processes": so many pairs of processes;
 # "ranks": 4 processes of so many threads; "users": processes without threads, ghosts on top;
-# "single": 2 processes of one thread; "app": like threads, and it runs until its work is done.
-# env: for all libraries. without: families of libraries that cannot do it.
+# "single": 2 processes of one thread; "app": like threads, and it runs until its work is done;
+# "locks": the threads of one process, without MPI. env: for all libraries. without: families of
+# libraries that cannot do it. traced: the figure of the thread trace that is the result (traced.py).
 Benchmark = namedtuple("Benchmark", "program options about better kind axis letter sizes floor env "
-                       "without")
+                       "without traced")
 THREADS = (1, 8, 16, 64)
 GHOST_SIZES = (0, 64, 1024, 8192, 65536, 1048576)
 ASYNC = {"MPIR_CVAR_ASYNC_PROGRESS": "1", "I_MPI_ASYNC_PROGRESS": "1"}
 
 
 def benchmark(program, options, about, better="more", kind="threads", axis="bytes", letter="-s",
-              sizes=(64,), floor=None, env=None, without=()):
+              sizes=(64,), floor=None, env=None, without=(), of_trace=None):
     return Benchmark(program, options.split(), about, better, kind, axis, letter, sizes, floor,
-                     env or {}, without)
+                     env or {}, without, of_trace)
 
 
 BENCHMARKS = {
@@ -75,6 +77,18 @@ for name, about in (("bfs", "breadth-first search"), ("stencil", "3D heat equati
                     ("kmer", "k-mer exchange in the manner of the SWAP-Assembler")):
     BENCHMARKS[name] = benchmark(f"apps/{name}", "", about, kind="app", axis=None, sizes=(None,),
                                  env={"OMP_WAIT_POLICY": "passive"})
+for name, measured in (("pairs", ("bias", "bias-node", "wasted", "dangling")),
+                       ("flood", ("posted", "dangling")), ("fanout", ("posted", "dangling")),
+                       ("alltoall", ("wasted", "dangling", "posted", "sends", "receives"))):
+    for figure in measured:
+        BENCHMARKS[f"{name}-{figure}"] = BENCHMARKS[name]._replace(
+            about=f"{traced.FIGURES[figure].about} in {name} (thread trace)", floor=None,
+            better=traced.FIGURES[figure].better, traced=figure)
+for name, pattern, about in (("handoff", "normal", "threads at one lock, empty sections"),
+                             ("handoff-ring", "round_robin", "threads in a ring of locks")):
+    BENCHMARKS[name] = benchmark("sync/handoff", f"-o {pattern}",
+                                 f"time from one acquisition to the next: {about}", "less", "locks",
+                                 axis=None, sizes=(None,))
 
 SETS = {
     "models": Set("every model of the given libraries: rates, latency, puts",
@@ -82,6 +96,12 @@ SETS = {
                   None, (), ""),
     "peers": Set("for other MPI libraries (--peers): rates and latency",
                  [(b, None, None, "") for b in ("pairs", "fanout", "latency")], None, (), ""),
+    "overview": Set("every model, lock and peer given, for `tsm-bench table`",
+                    [(b, (1, 8, 64), None, "") for b in ("pairs", "fanin", "fanout", "latency")],
+                    None, (), ""),
+    "apps": Set("the applications, 1 and 4 threads",
+                [("bfs", (1, 4), None, "-s 15 -n 8"), ("stencil", (1, 4), None, "-n 500"),
+                 ("sweep", (1, 4), None, "-n 10"), ("kmer", (1,), None, "-n 20")], None, (), ""),
     **FIGURES,
 }
 

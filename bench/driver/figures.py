@@ -15,6 +15,9 @@ LAYOUTS = ("contiguous", "strided", "batch")
 BYTES = (1, 64, 1024, 16384)
 SMALL = (1, 64, 1024)
 RATES = ("fanin", "fanout", "put")
+COUNTS = ("pairs-bias", "pairs-bias-node", "pairs-wasted", "pairs-dangling")
+QUEUES = ("flood-posted", "flood-dangling", "fanout-posted", "fanout-dangling")
+ISSUING = tuple(f"alltoall-{name}" for name in ("wasted", "dangling", "posted", "sends", "receives"))
 
 ICS_MODELS = ("global", "per-vci", "offload", "hmcs-usc", "csync", "lockq")
 ICS_DIFFERS = ("two processes share a machine and its processors here; the paper has MCS locks and "
@@ -26,9 +29,9 @@ LOCKS_DIFFER = ("the paper compares locks of one global critical section (mutex,
                 "between nodes: give libraries configured with --enable-thread-cs=global and "
                 "--with-thread-lock=, each by a --library named after its lock; here processes share "
                 "a machine, and where threads outnumber the processors, FIFO locks are gated")
-COUNTED = ("a library with --enable-thread-stats, --enable-thread-cs=per-vci, "
-           "--with-thread-progress=blocking and --with-thread-lock={} counts them (doc/stats.md); "
-           "model global does not")
+COUNTED = ("give libraries with --enable-thread-stats, --enable-thread-cs=per-vci and "
+           "--with-thread-progress=blocking, by a --library named after its lock; model global, which "
+           "the paper has, does not count")
 
 ICS19 = {
     "ics19-fig5": Set(
@@ -80,26 +83,55 @@ TOPC = {
         "the paper shows ibverbs and MPICH 3.2 between two nodes, 1 byte: both roughly 4 M/s with one "
         "thread, with 36 MPICH almost 4 times below ibverbs; here the floor column, with one thread at "
         "all points, takes the place of ibverbs"),
-    "topc-fig5": Set("lock hand-off", (), None, (), "bench/sync/run handoff measures it"),
-    "topc-fig6": Set("bias, wasted polls, dangling requests of the mutex", (), None, (),
-                     COUNTED.format("mutex")),
+    "topc-fig5": Set(
+        "lock hand-off, without MPI", [(b, (2, 4, 8), None, "") for b in ("handoff", "handoff-ring")],
+        None,
+        (*(Claim("handoff", {}, "pthread", other, None, None, "the mutex has the lowest latency")
+           for other in ("ticket", "clh")),
+         *(Claim("handoff-ring", {}, "pthread", other, None, None,
+                 "much higher: each hand-over needs a wake-up") for other in ("ticket", "clh")),
+         Claim("handoff-ring", {}, "ticket", "clh", None, None, "alike: two threads share a lock")),
+        "the paper has up to 72 threads on 36 cores, here threads outnumber two processors beyond 2; "
+        "locks are those of src/sync without the gate that MPICH's mutexes have then"),
+    "topc-fig6": Set(
+        "bias, wasted polls, dangling requests of the mutex",
+        [(b, (2, 4, 8, 16), None, "") for b in COUNTS], None, (),
+        COUNTED + "; the paper: bias above 1 and growing with the threads, to more than a thousand "
+        "dangling requests with 36 threads, half of those under way"),
     "topc-fig7": Set(
         "one sender to many threads, equal and distinct tags",
-        [(b, (1, 4, 16), None, "") for b in ("flood", "fanout")], None, (),
-        LOCKS_DIFFER + "; up to 16 receiving threads, not 36; posted receives and dangling requests "
-        "need bench/tsm-trace; the paper's point is the ratio of fanout to flood for one lock"),
-    "topc-fig8": Set("the same with the ticket lock", (), None, (), COUNTED.format("ticket")),
+        [(b, (1, 4, 16), None, "") for b in ("flood", "fanout", *QUEUES)], None, (),
+        LOCKS_DIFFER + "; up to 16 receiving threads, not 36; for posted receives and dangling "
+        "requests " + COUNTED + "; the paper's point is the ratio of fanout to flood for one lock"),
+    "topc-fig8": Set(
+        "the same as figure 6 with the ticket lock",
+        [(b, (2, 4, 8, 16), None, "") for b in COUNTS], None,
+        (Claim("pairs-bias", {}, "ticket", "mutex", None, None, "close to zero"),
+         Claim("pairs-wasted", {}, "ticket", "mutex", None, None, "much lower"),
+         Claim("pairs-dangling", {}, "ticket", "mutex", None, None,
+               "much lower: 10 % of the requests under way, not 50 %, with 36 threads")), COUNTED),
     "topc-fig9": Set(
         "the same: what a fair lock changes",
-        [(b, (1, 4, 16), None, "") for b in ("flood", "fanout")], None,
-        (Claim("fanout", {}, "ticket", "mutex", None, None, "clearly ahead, near equal tags"),),
-        LOCKS_DIFFER + "; up to 16 receiving threads, not 36"),
+        [(b, (1, 4, 16), None, "") for b in ("flood", "fanout", *QUEUES)], None,
+        (Claim("fanout", {}, "ticket", "mutex", None, None, "clearly ahead, near equal tags"),
+         *(Claim(f"{b}-posted", {}, "ticket", "mutex", None, None, "high with both kinds of tags")
+           for b in ("flood", "fanout")),
+         *(Claim(f"{b}-dangling", {}, "ticket", "mutex", None, None, "low with both kinds of tags")
+           for b in ("flood", "fanout"))),
+        LOCKS_DIFFER + "; up to 16 receiving threads, not 36; for posted receives and dangling "
+        "requests " + COUNTED),
     "topc-fig11": Set(
-        "all-to-all windows of 4 processes", [("alltoall", (1, 4, 16), BYTES, "")], None,
-        tuple(Claim("alltoall", {"threads": 16, "bytes": size}, "clh-lpw", "clh", 1.5, 2.0,
-                    "small and medium messages") for size in SMALL),
-        LOCKS_DIFFER + "; 16 threads; wasted polls, dangling requests, posted receives and issue rates "
-        "(a to e) need bench/tsm-trace; the paper tells neither window nor tags, ours has 64 for each "
+        "all-to-all windows of 4 processes",
+        [("alltoall", (1, 4, 16), BYTES, ""), *((b, (4, 16), None, "") for b in ISSUING)], None,
+        (*(Claim("alltoall", {"threads": 16, "bytes": size}, "clh-lpw", "clh", 1.5, 2.0,
+                 "small and medium messages") for size in SMALL),
+         Claim("alltoall-wasted", {}, "clh-lpw", "clh", None, None, "close to none are left"),
+         Claim("alltoall-dangling", {}, "clh-lpw", "clh", 2.0, 2.0, "almost twofold"),
+         Claim("alltoall-posted", {}, "clh-lpw", "clh", None, None, "not longer"),
+         *(Claim(f"alltoall-{what}", {}, "clh-lpw", "clh", 2.0, 2.0, "roughly twice")
+           for what in ("sends", "receives"))),
+        LOCKS_DIFFER + "; 16 threads; for wasted polls, dangling requests, posted receives and issue "
+        "rates (a to e) " + COUNTED + "; the paper tells neither window nor tags, ours has 64 for each "
         "peer and tag i"),
     "topc-fig12": Set(
         "rate with windows of 64 and 512, latency",

@@ -33,7 +33,7 @@ class Library:
         self.kind = kind or peers.kind_of(self.prefix)
         self.env = {**peers.environment(self.kind, self.prefix), **self.own}
         self.version = self.device = self.model = self.lock = None
-        self.has_casper = False
+        self.has_casper = self.has_stats = False
 
     def environment(self, more=None):
         return {**callers_environment(), **(more or {}), **self.env}
@@ -91,7 +91,9 @@ class Library:
         self.version = re.sub(r"MPICH Version: ?", "MPICH ", text.split(", package")[0])
         device = re.search(r"MPICH Device:\s*(.+)", out)
         self.device = device.group(1).strip() if device else None
-        self.model, self.lock, self.has_casper = own_build(self.prefix)
+        self.model, self.lock, options = own_build(self.prefix)
+        self.has_casper = "--enable-casper" in options
+        self.has_stats = "--enable-thread-stats" in options
         if self.model == "runtime":
             self.model = self.own.get(MODEL_VARIABLE, self.model)
 
@@ -128,16 +130,16 @@ class Floor:
 
 
 def own_build(prefix):
-    """(thread-safety model, lock, whether it has casper) by mpichversion: (None, None, False) if the
-    library is not ours."""
+    """(thread-safety model, lock, what mpichversion prints): the first two are None if the library is
+    not ours."""
     try:
         done = subprocess.run([os.path.join(prefix, "bin", "mpichversion")], capture_output=True,
                               text=True, errors="replace", check=False,
                               env=callers_environment())
     except OSError:
-        return None, None, False
+        return None, None, ""
     found = re.search(r"^MPICH thread-cs:\s*([a-z-]+)(?:.*lock: ([a-z0-9-]+))?", done.stdout, re.M)
-    return (*found.groups(), "--enable-casper" in done.stdout) if found else (None, None, False)
+    return (*(found.groups() if found else (None, None)), done.stdout)
 
 
 def callers_environment():

@@ -5,10 +5,11 @@ import json
 import os
 import random
 import sys
+import tempfile
 import time
 from collections import namedtuple
 
-from driver import child
+from driver import child, traced
 from driver.catalog import BENCHMARKS
 from driver.library import FLOOR, inherited
 from driver.machine import Machine, description, tags
@@ -57,6 +58,8 @@ def window_of(point):
 
 def command_of(library, point, a):
     b = BENCHMARKS[point.benchmark]
+    if library.kind == "lock":
+        return library.command(b, point.threads, a.duration) + list(point.options)
     if library.name == FLOOR:
         return [library.command_name, "-m", b.floor, "-s", str(point.size), "-d", str(a.duration),
                 *window_of(point)]
@@ -75,7 +78,24 @@ def first_line(text):
 
 def run_once(library, point, a):
     """(the program's record, None), or (None, why there is none)."""
-    env = library.environment(BENCHMARKS[point.benchmark].env) if library.name != FLOOR else None
+    figure = BENCHMARKS[point.benchmark].traced
+    if not figure:
+        return run_program(library, point, a, {})
+    with tempfile.TemporaryDirectory() as folder:
+        record, reason = run_program(library, point, a, traced.environment(folder))
+        if record is None:
+            return None, reason
+        try:
+            record["value"], record["unit"] = traced.result(figure, folder)
+        except Bad as e:
+            return None, f"no trace: {e}"
+    return (None, "nothing of it in the trace") if record["value"] is None else (record, None)
+
+
+def run_program(library, point, a, more):
+    """The same, without a trace. more: of the environment."""
+    alone = library.name == FLOOR or library.kind == "lock"
+    env = None if alone else library.environment({**BENCHMARKS[point.benchmark].env, **more})
     try:
         status, out, err = child.run(command_of(library, point, a), env, a.timeout)
     except OSError as e:
@@ -132,6 +152,10 @@ class Progress:
 
 def takes_part(library, point):
     b = BENCHMARKS[point.benchmark]
+    if library.kind == "lock" or b.kind == "locks":
+        return library.kind == b.kind[:-1]
+    if b.traced and not getattr(library, "has_stats", False):
+        return False
     if library.name == FLOOR:
         return b.floor is not None and "-u" not in point.options    # it is always acknowledged
     return library.kind not in b.without

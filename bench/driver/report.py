@@ -35,7 +35,8 @@ def groups_of(points, keys):
     """{values of keys: points}, in the order of coming; an environment as text."""
     groups = {}
     for p in points:
-        key = tuple(words_of(p[k]) if isinstance(p.get(k), dict) else p.get(k) for k in keys)
+        key = tuple(words_of(p[k]) if isinstance(p.get(k), dict)
+                    else tuple(p[k]) if isinstance(p.get(k), list) else p.get(k) for k in keys)
         groups.setdefault(key, []).append(p)
     return groups
 
@@ -62,12 +63,44 @@ def columns_of(points):
 
 def table(points):
     columns = columns_of(points)
-    lines = [[title for title, _ in columns]] + [[text(p) for _, text in columns] for p in points]
-    widths = [max(len(line[i]) for line in lines) for i in range(len(columns))]
-    names = [i for i, (title, _) in enumerate(columns) if title == "library"]
+    yield from aligned([[title for title, _ in columns]]
+                       + [[text(p) for _, text in columns] for p in points])
+
+
+def aligned(lines):
+    """Lines of cells, the first with titles, as text: the column "library" left, the others right."""
+    widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
     for line in lines:
-        yield "  ".join(cell.ljust(w) if i in names else cell.rjust(w)
-                        for i, (cell, w) in enumerate(zip(line, widths))).rstrip()
+        yield "  ".join(cell.ljust(w) if title == "library" else cell.rjust(w)
+                        for title, cell, w in zip(lines[0], line, widths)).rstrip()
+
+
+def side_by_side(points):
+    """The lines of one table for each machine and state of it: a row for each library, a column for
+    each benchmark and place."""
+    for (machine, state), here in groups_of(measured(points), ("machine", "state")).items():
+        columns = groups_of(sorted(here, key=lambda p: str(p["benchmark"])),
+                            ("benchmark", "options", "axes", "unit"))
+        heads, cells = ["library"], {}
+        for (bench, options, axes, unit), column in columns.items():
+            for at, cell in sorted(groups_by_place(column).items()):
+                heads.append(" ".join([bench, options, *map(str, at)]).replace("  ", " "))
+                for p in cell:
+                    cells[p["library"], heads[-1]] = f"{p['value']:.3g}"
+        yield f"Machine: {machine}; state {state}; medians"
+        yield from sorted({f"  {bench} {options}".rstrip() + f": {unit}, {WORD[column[0]['better']]}"
+                           f"; then {', '.join(axes)}"
+                           for (bench, options, axes, unit), column in columns.items()})
+        names = dict.fromkeys(p["library"] for p in here)
+        yield from aligned([heads] + [[name] + [cells.get((name, head), "-") for head in heads[1:]]
+                                      for name in names])
+
+
+def groups_by_place(points):
+    groups = {}
+    for p in points:
+        groups.setdefault(place(p), []).append(p)
+    return groups
 
 
 def left_out(points):

@@ -71,6 +71,7 @@ extern int MPIR_CVAR_CH4_TAKEN_PAUSES;
 
 typedef struct {
     MPIDU_lock_t mutex;
+    MPIDU_LOCK_PAD
     pthread_t owner;
     int count;
     void *vci;

@@ -1,0 +1,49 @@
+# Copyright (C) by the MPICH-TSM developers
+# See COPYRIGHT in top-level directory
+"""What a thread trace of a run says (doc/stats.md), in place of the program's own result: the figures
+of TOPC sections 5 and 6."""
+import os
+from collections import namedtuple
+
+from trace_file import Trace
+
+# One in so many acquisitions is recorded, so that the trace covers the run.
+SAMPLE = 10
+# unit; better: "more" or "less"; of: the figure of a trace, None if it has none
+Figure = namedtuple("Figure", "unit better of about")
+
+
+def wasted(trace):
+    share = trace.share("hold", "wasted", "unsuccessful")
+    return None if share is None else 100 * share
+
+
+def bias(level):
+    """Without contention there is none; as in the variables of MPI_T it is 0 then."""
+    return lambda trace: trace.bias("hold", level) or 0.0
+
+
+FIGURES = {
+    "bias": Figure("M(S) / F(S)", "less", bias("thread"), "bias factor, threads"),
+    "bias-node": Figure("M(S) / F(S)", "less", bias("node"), "bias factor, NUMA nodes"),
+    "wasted": Figure("% of unsuccessful polls", "less", wasted, "wasted polls"),
+    "dangling": Figure("requests", "less", lambda t: t.average("dangling"), "dangling requests"),
+    "posted": Figure("receives", "more", lambda t: t.average("posted_receives"),
+                     "length of the queue of posted receives"),
+    "sends": Figure("sends/s", "more", lambda t: t.rate("sends"), "rate of issuing sends"),
+    "receives": Figure("receives/s", "more", lambda t: t.rate("receives"),
+                       "rate of issuing receives"),
+}
+
+
+def environment(folder):
+    """Of a run that writes its traces to folder."""
+    return {"MPIR_CVAR_CH4_THREAD_TRACE": os.path.join(folder, "t.%r"),
+            "MPIR_CVAR_CH4_THREAD_TRACE_SAMPLE": str(SAMPLE)}
+
+
+def result(name, folder):
+    """(value, unit) of a figure in the trace of process 1, which receives in all our programs. Raises
+    Bad if there is no trace; the value is None if the trace does not have the figure."""
+    figure = FIGURES[name]
+    return figure.of(Trace(os.path.join(folder, "t.1"))), figure.unit
