@@ -172,6 +172,7 @@ typedef struct MPIDI_wait {
     int count;                  /* 0: the call does not wait for requests */
     int any;                    /* it returns when one of them is complete; else when all are */
     unsigned turns;             /* polls in a row that found nothing; may wrap around to 0 */
+    int may_pause;              /* of the first so many it has seen that they let it pause long */
     tsm_patience_t patience;
     uint32_t serving;           /* bits of the VCIs in the state that it polls for those that sleep */
 } MPIDI_wait_t;

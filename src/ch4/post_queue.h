@@ -35,7 +35,8 @@ enum {
 
 typedef struct MPIDI_post_queue {
     tsm_swp_t swp;              /* never empty if there is another, so that one look is enough */
-    struct MPIDI_post_queue_other *other;       /* NULL: SWP */
+    /* NULL: SWP. All that push read it, so it is in a line of its own, away from what they write */
+    struct MPIDI_post_queue_other *other TSM_ALIGNED;
 } MPIDI_post_queue_t;
 
 /* Make an empty queue; destroy one, which must be empty. In MPI_Init and MPI_Finalize, by the one

@@ -21,22 +21,22 @@ typedef struct MPIDI_counter_wait {
 } MPIDI_counter_wait_t;
 
 typedef struct MPIDI_vci {
-    /* line 1: written by threads that post or ask, read by the holder */
+    /* written by threads that post, read by the holder */
     MPIDI_post_queue_t posted;  /* posted.h: any thread pushes, the holder pops */
-    TSM_ATOMIC(int) poll_wanted;        /* a thread asks the holder to drive the VCI; any thread */
+    /* written by threads that wait, read by the holder, which looks each time it leaves */
+    TSM_ATOMIC(int) poll_wanted TSM_ALIGNED;    /* a thread asks the holder to drive the VCI */
     /* where a thread of the library polls: threads that wait for the lock; those threads */
     TSM_ATOMIC(int) entering;
-    char pad[TSM_CACHELINE];
-    /* line 2: the holder's */
-    TSM_ATOMIC(int) polls;      /* times the VCI was driven; read by any thread */
+    /* the holder's */
+    TSM_ATOMIC(int) polls TSM_ALIGNED;      /* times the VCI was driven; read by any thread */
     int draining;               /* the holder is issuing posted operations */
     int poll_error;             /* error of a poll for another thread, for the next poll to return */
     int index;                  /* this is MPIDI_VCI(index) */
     unsigned nm_skipped;        /* polls since the netmod's last turn */
     unsigned shm_quiet;         /* polls since shared memory brought something */
-    /* line 3: waiting threads, under its own lock; see progress/wait.c */
+    /* waiting threads, under its own lock; see progress/wait.c */
     tsm_usc_t usc TSM_ALIGNED;
-    /* line 4: seldom written */
+    /* seldom written */
     TSM_ATOMIC(int) flushing TSM_ALIGNED;       /* flushes that hold operations back; any thread */
     MPIDI_counter_wait_t *counter_waits;        /* for one-sided operations; see complete.h */
     struct MPIDI_combiner *combiner;    /* with the model hybcomb, else NULL; see issue/hybcomb.h */

@@ -101,9 +101,9 @@ typedef struct MPIR_Comm {
     char pad[MPL_CACHELINE_SIZE];
 } MPIR_Comm;
 
-/* relaxed and acq_rel, as MPICH's reference counts */
-#define MPIR_Comm_add_ref(comm_) ((void) __atomic_fetch_add(&(comm_)->ref_count, 1, __ATOMIC_RELAXED))
-#define MPIR_Comm_release(comm_) ((void) __atomic_fetch_sub(&(comm_)->ref_count, 1, __ATOMIC_ACQ_REL))
+/* references to MPI_COMM_WORLD are not counted (configure.ac) */
+#define MPIR_Comm_add_ref(comm_) ((void) (comm_))
+#define MPIR_Comm_release(comm_) ((void) (comm_))
 #define MPIR_Datatype_add_ref_if_not_builtin(datatype_) ((void) (datatype_))
 #define MPIR_Datatype_release_if_not_builtin(datatype_) ((void) (datatype_))
 

@@ -23,7 +23,7 @@ int MPIDI_lockq_post_op(int vci, const MPIDI_op_t * op, MPIR_Request ** req)
 
     /* the holder may have looked at the queue for the last time just before */
     if (mpi_errno == MPI_SUCCESS && !MPIDI_thread_local.draining)
-        MPIDI_section_help(&MPIDI_VCI(vci).lock);
+        MPIDI_section_help(&MPIDI_VCI(vci).lock, &MPIDI_VCI(vci).threads);
     return mpi_errno;
 }
 

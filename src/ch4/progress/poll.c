@@ -11,7 +11,7 @@
 #include "tsm/tsm_load.h"
 #include "tsm/tsm_wait.h"
 
-/* Attempts at the lock of a VCI, with no poll in between, before a thread asks the holder for one. */
+/* Attempts at the lock of a VCI before a thread asks the holder for a poll, if there was none. */
 #define MISSES_BEFORE_ASKING 32
 
 /* Nonblocking calls without result before the caller yields once. */
@@ -52,25 +52,31 @@ static void back_off(MPIDI_thread_watch_t * watch)
                                                  MPIDI_STATS_BACKOFFS)], 1));
 }
 
-/* Count a miss: the lock of the VCI was taken. poll_wanted is relaxed, as it publishes no data. If it
- * is set after the last holder has looked, the lock is free, and the caller's next attempt drives the
- * VCI. A poll that had already begun may clear it; if that poll found nothing, as many misses again
- * ask once more. */
+/* After so many misses: ask the holder for a poll, unless the VCI was driven since the last time here.
+ * Only now does the thread read what the holder and others write, and writes only what changes: each of
+ * many waiting threads would take these lines away from them. poll_wanted is relaxed, as it publishes no
+ * data. If it is set after the last holder has looked, the lock is free, and the caller's next attempt
+ * drives the VCI. A poll that had already begun may clear it; if that poll found nothing, as many misses
+ * again ask once more. */
+static void ask_for_poll(MPIDI_vci_t * v, MPIDI_thread_watch_t * watch)
+{
+    int polls = tsm_load(&v->polls, TSM_RELAXED);
+
+    if (watch->polls == polls && !tsm_load(&v->poll_wanted, TSM_RELAXED))
+        tsm_store(&v->poll_wanted, 1, TSM_RELAXED);
+    watch->polls = polls;
+    watch->misses = 0;
+}
+
+/* Count a miss: the lock of the VCI was taken. */
 void MPIDI_poll_missed(MPIDI_thread_t * self, int vci, int wait)
 {
     MPIDI_vci_t *v = &MPIDI_VCI(vci).threads;
     MPIDI_thread_watch_t *watch = &self->watch[vci];
-    int polls = tsm_load(&v->polls, TSM_RELAXED);
 
     MPIDI_STATS(MPIDI_STATS_COUNT(misses, 1));
-    if (watch->polls != polls) {
-        watch->polls = polls;
-        watch->misses = 0;
-    }
-    if (++watch->misses >= MISSES_BEFORE_ASKING) {
-        tsm_store(&v->poll_wanted, 1, TSM_RELAXED);
-        watch->misses = 0;
-    }
+    if (++watch->misses >= MISSES_BEFORE_ASKING)
+        ask_for_poll(v, watch);
     if (wait) {
         if (watch->taken < INT_MAX)
             watch->taken++;

@@ -53,6 +53,7 @@ MPL_STATIC_INLINE_PREFIX void MPIDI_wait_begin(MPID_Progress_state * state, int 
     state->wait.count = count;
     state->wait.reqs = reqs;
     state->wait.turns = 0;
+    state->wait.may_pause = 0;
     state->wait.serving = 0;
 }
 

@@ -208,15 +208,17 @@ void MPIDI_wait_leave(MPID_Progress_state * state)
 }
 
 /* 1 if the thread may pause long: it can see without a poll that its call can return, none of its
- * requests needs it to make progress, and no other thread wants its processor or a lock of its. */
-static int may_pause_long(const MPIDI_wait_t * w)
+ * requests needs it to make progress, and no other thread wants its processor or a lock of its. Looks
+ * at each request once: what it finds stays so, and the threads that complete requests need their
+ * lines. */
+static int may_pause_long(MPIDI_wait_t * w)
 {
     if (w->count == 0 || w->any || !w->reqs[w->count - 1] || MPIDI_thread_local.held ||
         tsm_load_crowded())
         return 0;
-    for (int i = 0; i < w->count; i++) {
-        if (w->reqs[i] && !MPIR_Request_is_complete(w->reqs[i]) &&
-            !wakes(active_request(w->reqs[i])))
+    for (; w->may_pause < w->count; w->may_pause++) {
+        MPIR_Request *req = w->reqs[w->may_pause];
+        if (req && !MPIR_Request_is_complete(req) && !wakes(active_request(req)))
             return 0;
     }
     return 1;
@@ -281,9 +283,9 @@ static int poll_another(void)
 /* Back off once by spinning, a little longer each time: not for long after a poll, since the next one
  * may find something, but longer and longer while other threads have the lock. They drive the VCI for
  * all, and each try of a lock that changes hands moves its cache line to one more processor. */
-static int spin(const MPID_Progress_state * state)
+static int spin(MPID_Progress_state * state)
 {
-    const MPIDI_wait_t *w = &state->wait;
+    MPIDI_wait_t *w = &state->wait;
     const unsigned missed = (unsigned) polls_missed(state);
     const unsigned pauses = 1u << MPL_MIN(w->turns, LAST_DOUBLING);
 
@@ -307,7 +309,7 @@ static int yield_turn(unsigned vain)
 /* Yield once for the threads that the server has woken, and then less and less often, because all
  * other threads that wait for the VCI sleep: a thread outside MPI would get the processor, and if it
  * spins in a barrier, say, keep it for a whole time slice. */
-static int server_turn(const MPID_Progress_state * state)
+static int server_turn(MPID_Progress_state * state)
 {
     const MPIDI_wait_t *w = &state->wait;
     int is_power_of_2 = (w->turns & (w->turns - 1)) == 0;

@@ -20,6 +20,10 @@
 
 typedef tsm_lock_t MPIDU_lock_t;
 
+/* Between the lock and what only its holder writes: threads that try a taken lock would take the
+ * holder's line away from it time after time. */
+#define MPIDU_LOCK_PAD char pad[TSM_CACHELINE];
+
 #define MPIDU_lock_create(lock_, err_) do { *(int *) (err_) = tsm_lock_init(lock_); } while (0)
 #define MPIDU_lock_destroy(lock_, err_) \
     do { tsm_lock_destroy(lock_); *(int *) (err_) = 0; } while (0)
@@ -61,6 +65,7 @@ typedef MPL_thread_mutex_t MPIDU_lock_t;
 #define MPIDU_lock_acquire MPL_thread_mutex_lock
 #define MPIDU_lock_release MPL_thread_mutex_unlock
 #define MPIDU_lock_pause MPL_thread_yield
+#define MPIDU_LOCK_PAD
 #define MPIDU_lock_cond_wait MPL_thread_cond_wait
 #endif
 

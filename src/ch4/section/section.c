@@ -52,13 +52,14 @@ void MPIDI_section_poll_for_others(MPIDU_Thread_mutex_t * m)
 }
 
 /* Issue operations that are posted after the release of the lock, unless another thread holds it. That
- * thread looks at the queue when it leaves, and so does this one. */
-void MPIDI_section_help(MPIDU_Thread_mutex_t * m)
+ * thread looks at the queue when it leaves, and so does this one. vci: that of m, which is in a line of
+ * the holder's. */
+void MPIDI_section_help(MPIDU_Thread_mutex_t * m, MPIDI_vci_t * vci)
 {
     int budget = MPIR_CVAR_CH4_MAX_COMBINE;
 
-    while (budget > 0 && MPIDI_section_has_posted(m->vci) && MPIDI_vci_lock_try(m)) {
-        int issued = MPIDI_posted_issue(m->vci, budget);
+    while (budget > 0 && MPIDI_section_has_posted(vci) && MPIDI_vci_lock_try(m)) {
+        int issued = MPIDI_posted_issue(vci, budget);
         MPIDI_section_release(m);
         MPIDI_SECTION_FENCE();
         if (issued == 0)

@@ -31,7 +31,7 @@
 /* Slow paths. */
 void MPIDI_section_issue_posted(MPIDI_vci_t * vci);
 void MPIDI_section_poll_for_others(MPIDU_Thread_mutex_t * m);
-void MPIDI_section_help(MPIDU_Thread_mutex_t * m);
+void MPIDI_section_help(MPIDU_Thread_mutex_t * m, MPIDI_vci_t * vci);
 void MPIDI_section_enter_first(MPIDU_Thread_mutex_t * m, int low);
 void MPIDI_section_exit_last(MPIDU_Thread_mutex_t * m);
 void MPIDI_section_wake(void);
@@ -94,7 +94,7 @@ MPL_STATIC_INLINE_PREFIX void MPIDI_section_leave_last_(MPIDU_Thread_mutex_t * m
     MPIDI_section_wake_after_();
     MPIDI_SECTION_FENCE();
     if (unlikely(MPIDI_section_has_posted(vci)))
-        MPIDI_section_help(m);
+        MPIDI_section_help(m, vci);
 }
 
 /* Leave a VCI: MPIDI_section_exit, inlined. Not with csync. */

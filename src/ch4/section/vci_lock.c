@@ -9,8 +9,8 @@
 
 #include "tsm/tsm_load.h"
 
-/* Tries of a taken mutex before the thread sleeps: about the time of a few polls. */
-#define LOOKS 200
+/* Pauses at a taken mutex before the thread sleeps: about the time of a few polls. */
+#define PAUSES 256
 
 /* Try the lock for a moment, while there is a processor for each thread; 1 if it is ours. The Pthread
  * mutex and the futex lock put a thread to sleep at once, which takes longer than a poll holds the
@@ -19,8 +19,10 @@ static int look(MPIDU_Thread_mutex_t * m)
 {
     if (MPICH_THREAD_LOCK != TSM_LOCK_KIND_MUTEX && MPICH_THREAD_LOCK != TSM_LOCK_KIND_FUTEX)
         return 0;
-    for (int i = 0; i < LOOKS && !tsm_load_crowded(); i++) {
-        tsm_cpu_pause();
+    /* twice as long each time: all that look fetch the line again after each release */
+    for (int pauses = 1; pauses < PAUSES && !tsm_load_crowded(); pauses *= 2) {
+        for (int i = 0; i < pauses; i++)
+            tsm_cpu_pause();
         if (__atomic_load_n(&m->owner, __ATOMIC_RELAXED) == 0 && tsm_lock_try(&m->mutex))
             return 1;
     }
