@@ -53,11 +53,11 @@ static void back_off(MPIDI_thread_watch_t * watch)
 }
 
 /* After so many misses: ask the holder for a poll, unless the VCI was driven since the last time here.
- * Only now does the thread read what the holder and others write, and writes only what changes: each of
- * many waiting threads would take these lines away from them. poll_wanted is relaxed, as it publishes no
+ * Only now does the thread read what the holder and others write, and it writes only what changes: many
+ * waiting threads would take these lines away from them. poll_wanted is relaxed, as it publishes no
  * data. If it is set after the last holder has looked, the lock is free, and the caller's next attempt
- * drives the VCI. A poll that had already begun may clear it; if that poll found nothing, as many misses
- * again ask once more. */
+ * drives the VCI. A poll that had already begun may clear it; if that poll found nothing, as many
+ * misses again ask once more. */
 static void ask_for_poll(MPIDI_vci_t * v, MPIDI_thread_watch_t * watch)
 {
     int polls = tsm_load(&v->polls, TSM_RELAXED);
