@@ -32,4 +32,5 @@ mpi_core_sources += \
     src/mpid/ch4/src/threads/stats/trace.c \
     src/mpid/ch4/src/threads/stats/trace_file.c \
     src/mpid/ch4/src/threads/thread.c \
+    src/mpid/ch4/src/threads/transport/dynproc.c \
     src/mpid/ch4/src/threads/vci.c
