@@ -20,7 +20,22 @@
  *   MPIDI_dynproc_release     one reference less
  *   MPIDI_dynproc_in_use      whether there is such a table and it has references
  *   MPIDI_dynproc_grow        a larger array of tables. The old one stays for those that read it.
- *   MPIDI_dynproc_tables_end  frees all that is left */
+ *   MPIDI_dynproc_tables_end  frees all that is left
+ *
+ * Connecting. A process sends its header to a port, gets a reply and confirms it. If there was no
+ * reply in time it takes the header back: the accepting side may find it later, and must not wait for
+ * a process that has given up. Confirming and taking back are one message (the verdict).
+ *
+ *   MPIDI_dynproc_reply_tag   a tag for the reply; replies of two threads do not get confused
+ *   MPIDI_dynproc_reply       connecting: wait for the reply, send the verdict
+ *   MPIDI_dynproc_answer      accepting: send the reply, wait for the verdict; if the header is taken
+ *                             back, drop the reference for lpid and set it to 0 */
+
+int MPIDI_dynproc_reply_tag(void);
+int MPIDI_dynproc_reply(uint64_t lpid, int reply_tag, const char *name, int name_len, int timeout,
+                        MPIR_Context_id_t * context_id);
+int MPIDI_dynproc_answer(uint64_t * lpid, int reply_tag, const char *name, int name_len,
+                         int timeout, MPIR_Context_id_t context_id, bool * is_taken_back);
 
 void MPIDI_dynproc_hold(int size, const uint64_t lpids[]);
 void MPID_Release_lpids(int size, const uint64_t lpids[]);
