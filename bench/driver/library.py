@@ -92,8 +92,8 @@ class Library:
         device = re.search(r"MPICH Device:\s*(.+)", out)
         self.device = device.group(1).strip() if device else None
         self.model, self.lock, options = own_build(self.prefix)
-        self.has_casper = "--enable-casper" in options
-        self.has_stats = "--enable-thread-stats" in options
+        self.has_casper = has_option(options, "--enable-casper")
+        self.has_stats = has_option(options, "--enable-thread-stats")
         if self.model == "runtime":
             self.model = self.own.get(MODEL_VARIABLE, self.model)
 
@@ -140,6 +140,11 @@ def own_build(prefix):
         return None, None, ""
     found = re.search(r"^MPICH thread-cs:\s*([a-z-]+)(?:.*lock: ([a-z0-9-]+))?", done.stdout, re.M)
     return (*(found.groups() if found else (None, None)), done.stdout)
+
+
+def has_option(text, option):
+    """Whether a library was configured so; text: what mpichversion prints."""
+    return re.search(re.escape(option) + r"(?!=no)(?![-\w])", text) is not None
 
 
 def callers_environment():

@@ -25,7 +25,8 @@ def points_of(runs):
     points = []
     for name, threads, sizes, options in runs:
         counts = [None] if BENCHMARKS[name].kind in ("users", "single") else threads
-        points += [Point(name, t, s, tuple(options)) for t in counts for s in sizes]
+        values = sizes if BENCHMARKS[name].axis else [None]
+        points += [Point(name, t, s, tuple(options)) for t in counts for s in values]
     return points
 
 

@@ -3,6 +3,7 @@
 """Tables of results: medians, intervals and ratios, apart for each state of the machine."""
 from driver.catalog import SETS
 from driver.library import FLOOR
+from driver.records import Bad
 
 # what points have in common of which results may be compared; of one table or figure
 EXPERIMENT = ("set", "benchmark", "options", "state", "users", "duration", "inherited", "machine")
@@ -76,9 +77,10 @@ def aligned(lines):
 
 
 def side_by_side(points):
-    """The lines of one table for each machine and state of it: a row for each library, a column for
-    each benchmark and place."""
-    for (machine, state), here in groups_of(measured(points), ("machine", "state")).items():
+    """The lines of one table for each machine, state of it, and length of runs: a row for each library,
+    a column for each benchmark and place. Raises Bad if two results belong in one cell."""
+    keys = ("machine", "state", "users", "duration", "inherited")
+    for (machine, state, *_), here in groups_of(measured(points), keys).items():
         columns = groups_of(sorted(here, key=lambda p: str(p["benchmark"])),
                             ("benchmark", "options", "axes", "unit"))
         heads, cells = ["library"], {}
@@ -86,6 +88,9 @@ def side_by_side(points):
             for at, cell in sorted(groups_by_place(column).items()):
                 heads.append(" ".join([bench, options, *map(str, at)]).replace("  ", " "))
                 for p in cell:
+                    if (p["library"], heads[-1]) in cells:
+                        raise Bad(f"{p['library']} has two results for {heads[-1]}; give those of one "
+                                  "measurement")
                     cells[p["library"], heads[-1]] = f"{p['value']:.3g}"
         yield f"Machine: {machine}; state {state}; medians"
         yield from sorted({f"  {bench} {options}".rstrip() + f": {unit}, {WORD[column[0]['better']]}"
@@ -94,6 +99,8 @@ def side_by_side(points):
         names = dict.fromkeys(p["library"] for p in here)
         yield from aligned([heads] + [[name] + [cells.get((name, head), "-") for head in heads[1:]]
                                       for name in names])
+        yield ""
+    yield from left_out(points)
 
 
 def groups_by_place(points):

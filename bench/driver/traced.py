@@ -5,6 +5,7 @@ of TOPC sections 5 and 6."""
 import os
 from collections import namedtuple
 
+from driver.records import Bad
 from trace_file import Trace
 
 # One in so many acquisitions is recorded, so that the trace covers the run.
@@ -44,6 +45,9 @@ def environment(folder):
 
 def result(name, folder):
     """(value, unit) of a figure in the trace of process 1, which receives in all our programs. Raises
-    Bad if there is no trace; the value is None if the trace does not have the figure."""
-    figure = FIGURES[name]
-    return figure.of(Trace(os.path.join(folder, "t.1"))), figure.unit
+    Bad if there is no trace, or only one of the beginning of the run; the value is None if the trace
+    does not have the figure."""
+    trace, figure = Trace(os.path.join(folder, "t.1")), FIGURES[name]
+    if trace.dropped():
+        raise Bad("it covers only the beginning of the run: take a shorter --duration")
+    return figure.of(trace), figure.unit

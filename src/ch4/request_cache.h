@@ -66,7 +66,7 @@ static inline void MPIDI_request_cache_release(MPIR_Request * req)
     int pool = MPIR_REQUEST_POOL(req);
 
     MPID_Request_free_hook(req);
-    MPIR_Object_release_ref(req, &inuse);
+    MPIR_Object_release_ref_always(req, &inuse);        /* no builtin request comes here */
     if (inuse == 0) {
         if (req->comm != NULL)
             MPIR_Comm_release(req->comm);

@@ -27,8 +27,8 @@ typedef struct MPIDI_request_cache {
 
 /* What a thread has seen of one VCI; see progress/poll.h. */
 typedef struct MPIDI_thread_watch {
-    int polls;                  /* the VCI's count of polls when its lock was last found taken */
-    int misses;                 /* times it was taken with no poll in between */
+    int polls;                  /* the VCI's count of polls when it was last looked at */
+    int misses;                 /* times that the lock was taken since */
     int taken;                  /* polls of waits in a row that found it taken */
     uint32_t backoff_ns;        /* of nonblocking calls; 0: none */
     uint64_t not_before;        /* nonblocking calls leave the lock alone until then */

@@ -181,7 +181,7 @@ extern MPIR_Object_alloc_t MPIR_Request_mem[MPIR_REQUEST_NUM_POOLS];
     (ptr_ = (MPIR_Request *) MPIR_Request_mem[(a_) >> REQUEST_POOL_SHIFT & 0x3f] \
         .indirect[(a_) >> REQUEST_BLOCK_SHIFT & 0xff] + ((a_) & 0xfff))
 #define MPIR_Object_set_ref(obj_, n_) __atomic_store_n(&(obj_)->ref_count, n_, __ATOMIC_RELAXED)
-#define MPIR_Object_release_ref(obj_, inuse_) \
+#define MPIR_Object_release_ref_always(obj_, inuse_) \
     (*(inuse_) = __atomic_fetch_sub(&(obj_)->ref_count, 1, __ATOMIC_ACQ_REL) - 1)
 #define MPIR_Request_add_ref(req_) \
     ((void) __atomic_fetch_add(&(req_)->ref_count, 1, __ATOMIC_RELAXED))
