@@ -16,7 +16,12 @@ def abscissa(points):
 
 
 def draw_lines(axes, points, x):
-    for i, ((name,), line) in enumerate(groups_of(points, ("library",)).items()):
+    lines = groups_of(points, ("library",))
+    many = len(lines) > 10      # the usual colors would repeat, and the legend hide lines
+    if many:
+        from matplotlib import colormaps
+        axes.set_prop_cycle(color=colormaps["tab20"].colors)
+    for i, ((name,), line) in enumerate(lines.items()):
         line = sorted(line, key=lambda p: p[x])
         values = [p["value"] for p in line]
         axes.errorbar([p[x] for p in line], values, label=name, capsize=3,
@@ -30,7 +35,8 @@ def draw_lines(axes, points, x):
     axes.minorticks_off()
     axes.set_xlabel(x.replace("_", " "))
     axes.set_ylabel(f"{points[0]['unit']} ({WORD[points[0]['better']]})")
-    axes.legend(fontsize="small")
+    beside = {"loc": "center left", "bbox_to_anchor": (1, 0.5)} if many else {}
+    axes.legend(fontsize="small", **beside)
 
 
 def plot(points, folder):
