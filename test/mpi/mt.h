@@ -133,6 +133,23 @@ static inline void mt_init(int argc, char **argv, int threads, long iters)
     MT_CHECK(mt.size >= 2, "at least 2 processes are needed");
 }
 
+/* The same for a program that may have been spawned by itself, with any number of processes. Returns the
+ * communicator to the parent or MPI_COMM_NULL. Only the first process that has no parent is rank 0 here,
+ * so that mt_finish prints once. */
+static inline MPI_Comm mt_init_spawned(int argc, char **argv, int threads, long iters)
+{
+    int provided;
+    MPI_Comm parent;
+    mt_options(argc, argv, threads, iters);
+    MT_OK(MPI_Init_thread(NULL, NULL, MPI_THREAD_MULTIPLE, &provided));
+    MT_CHECK(provided == MPI_THREAD_MULTIPLE, "no MPI_THREAD_MULTIPLE");
+    MT_OK(MPI_Comm_rank(MPI_COMM_WORLD, &mt.rank));
+    MT_OK(MPI_Comm_get_parent(&parent));
+    if (parent != MPI_COMM_NULL)
+        mt.rank++;
+    return parent;
+}
+
 /* Runs fn in n threads; each gets its own mt_thread_t with its own random numbers. */
 static inline void mt_run(int n, void *(*fn) (void *))
 {

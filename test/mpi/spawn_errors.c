@@ -58,18 +58,12 @@ static void child(MPI_Comm parent)
 
 int main(int argc, char **argv)
 {
-    int provided;
-    MPI_Comm parent;
+    MPI_Comm parent = mt_init_spawned(argc, argv, 1, 1);
 
-    mt_options(argc, argv, 1, 1);
-    MT_OK(MPI_Init_thread(NULL, NULL, MPI_THREAD_MULTIPLE, &provided));
-    MT_OK(MPI_Comm_get_parent(&parent));
     if (parent != MPI_COMM_NULL) {
-        mt.rank = 1;
         child(parent);
         return mt_finish();
     }
-    MT_OK(MPI_Comm_rank(MPI_COMM_WORLD, &mt.rank));
     failing();
     for (int i = 0; i < (int) mt.iters; i++) {
         one_ignores(argv[0], 0);

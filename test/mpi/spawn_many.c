@@ -71,19 +71,12 @@ static void once(char *program)
 
 int main(int argc, char **argv)
 {
-    int provided;
-    MPI_Comm parent;
+    MPI_Comm parent = mt_init_spawned(argc, argv, 1, 11);
 
-    mt_options(argc, argv, 1, 11);
-    MT_OK(MPI_Init_thread(NULL, NULL, MPI_THREAD_MULTIPLE, &provided));
-    MT_CHECK(provided == MPI_THREAD_MULTIPLE, "no MPI_THREAD_MULTIPLE");
     MT_CHECK(mt.iters <= CHILDREN_MAX, "up to %d", CHILDREN_MAX);
-    MT_OK(MPI_Comm_get_parent(&parent));
-    if (parent != MPI_COMM_NULL) {
-        mt.rank = 1;
+    if (parent != MPI_COMM_NULL)
         answer(parent);
-    } else {
+    else
         once(argv[0]);
-    }
     return mt_finish();
 }

@@ -46,15 +46,9 @@ static void meet(MPI_Comm c)
 
 int main(int argc, char **argv)
 {
-    int provided;
-    MPI_Comm c;
+    MPI_Comm c = mt_init_spawned(argc, argv, 2, 60);
 
-    mt_options(argc, argv, 2, 60);
-    MT_OK(MPI_Init_thread(NULL, NULL, MPI_THREAD_MULTIPLE, &provided));
-    MT_CHECK(provided == MPI_THREAD_MULTIPLE, "no MPI_THREAD_MULTIPLE");
-    MT_OK(MPI_Comm_get_parent(&c));
     is_child = c != MPI_COMM_NULL;
-    mt.rank = is_child;
     if (!is_child) {
         for (int i = 0; i < mt.threads; i++)
             MT_OK(MPI_Open_port(MPI_INFO_NULL, port[i]));
