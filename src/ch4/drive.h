@@ -36,14 +36,21 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_drive_shm_once(MPIDI_vci_t * vci, int *mpi_er
 }
 
 /* Do so up to MPIR_CVAR_CH4_SHM_BATCH times. MPICH does it once in a call, so without this each message
- * would cost a lock pair and a check of all awaited requests. *productive: 1 if there was something. */
-MPL_STATIC_INLINE_PREFIX int MPIDI_drive_shm(MPIDI_vci_t * vci, int *productive)
+ * would cost a lock pair and a check of all awaited requests. A nonblocking call ends with the first
+ * request that completes. If it went on, a program that tests its send might see it done each time,
+ * and not look at its receive, which completed in the same call; its peer would wait meanwhile for the
+ * receive that the program posts next. *productive: 1 if there was something. */
+MPL_STATIC_INLINE_PREFIX int MPIDI_drive_shm(MPIDI_vci_t * vci, int wait, int *productive)
 {
+    const unsigned completed = MPIDI_thread_local.completed;
     int mpi_errno = MPI_SUCCESS, n = 0;
 
     while (n < MPIR_CVAR_CH4_SHM_BATCH && MPIDI_drive_shm_once(vci, &mpi_errno) &&
-           mpi_errno == MPI_SUCCESS)
+           mpi_errno == MPI_SUCCESS) {
         n++;
+        if (!wait && completed != MPIDI_thread_local.completed)
+            break;
+    }
     *productive = n > 0;
     return mpi_errno;
 }
@@ -57,7 +64,7 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_drive_shm(MPIDI_vci_t * vci, int *productive)
 /* See MPIDI_drive. A poll of shared memory is much cheaper than one of a netmod (ten times, with
  * libfabric over TCP). So while shared memory brings messages, one poll in MPIR_CVAR_CH4_NETMOD_TURN
  * asks the netmod; after as many polls without a message, each poll does. */
-MPL_STATIC_INLINE_PREFIX int MPIDI_drive_parts(MPIDI_vci_t * vci, int flag)
+MPL_STATIC_INLINE_PREFIX int MPIDI_drive_parts(MPIDI_vci_t * vci, int flag, int wait)
 {
     int mpi_errno = MPI_SUCCESS;
 
@@ -67,7 +74,7 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_drive_parts(MPIDI_vci_t * vci, int flag)
     if (flag & MPIDI_PROGRESS_SHM) {
         unsigned turn = MPIR_CVAR_CH4_NETMOD_TURN;
         int productive;
-        mpi_errno = MPIDI_drive_shm(vci, &productive);
+        mpi_errno = MPIDI_drive_shm(vci, wait, &productive);
         if (productive)
             vci->shm_quiet = 0;
         if (mpi_errno != MPI_SUCCESS || (++vci->shm_quiet <= turn && ++vci->nm_skipped < turn))
@@ -81,11 +88,12 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_drive_parts(MPIDI_vci_t * vci, int flag)
     return mpi_errno;
 }
 
-/* Poll once. flag: MPIDI_PROGRESS_SHM, MPIDI_PROGRESS_NM. By the holder of the VCI. */
-MPL_STATIC_INLINE_PREFIX int MPIDI_drive(MPIDI_vci_t * vci, int flag)
+/* Poll once. flag: MPIDI_PROGRESS_SHM, MPIDI_PROGRESS_NM. wait: 0 in a nonblocking call. By the holder
+ * of the VCI. */
+MPL_STATIC_INLINE_PREFIX int MPIDI_drive(MPIDI_vci_t * vci, int flag, int wait)
 {
     const unsigned found = MPIDI_STATS_ARE_ON ? MPIDI_DRIVE_FOUND(vci) : 0;
-    int mpi_errno = MPIDI_drive_parts(vci, flag);
+    int mpi_errno = MPIDI_drive_parts(vci, flag, wait);
 
     MPIDI_STATS(MPIDI_stats_polled(vci, found != MPIDI_DRIVE_FOUND(vci)));
     (void) found;

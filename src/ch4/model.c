@@ -119,7 +119,8 @@ cvars:
       verbosity   : MPI_T_VERBOSITY_USER_BASIC
       scope       : MPI_T_SCOPE_LOCAL
       description : >-
-        The most messages that one poll takes from shared memory. At least 1, which is MPICH's own.
+        The most messages that one poll takes from shared memory. At least 1, which is MPICH's own. The
+        poll of a nonblocking call ends with the first request that completes.
 
     - name        : MPIR_CVAR_CH4_NETMOD_TURN
       category    : CH4_THREADS

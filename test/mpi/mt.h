@@ -133,9 +133,9 @@ static inline void mt_init(int argc, char **argv, int threads, long iters)
     MT_CHECK(mt.size >= 2, "at least 2 processes are needed");
 }
 
-/* The same for a program that may have been spawned by itself, with any number of processes. Returns the
- * communicator to the parent or MPI_COMM_NULL. Only the first process that has no parent is rank 0 here,
- * so that mt_finish prints once. */
+/* The same for a program that may have been spawned by itself, with any number of processes. Returns
+ * the communicator to the parent or MPI_COMM_NULL. Only the first process that has no parent is rank 0
+ * here, so that mt_finish prints once. */
 static inline MPI_Comm mt_init_spawned(int argc, char **argv, int threads, long iters)
 {
     int provided;

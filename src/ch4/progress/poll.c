@@ -133,7 +133,7 @@ int MPIDI_progress_turn_locked(int vci)
     unsigned done = MPIDI_thread_done();
     int mpi_errno, depth;
 
-    mpi_errno = MPIDI_drive(&MPIDI_VCI(vci).threads, MPIDI_PROGRESS_ALL);
+    mpi_errno = MPIDI_drive(&MPIDI_VCI(vci).threads, MPIDI_PROGRESS_ALL, 1);
     MPIR_ERR_CHECK(mpi_errno);
     if (!MPIR_ThreadInfo.isThreaded)
         return drive_elsewhere();

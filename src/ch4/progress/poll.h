@@ -61,7 +61,7 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_poll(int vci, int flag, int wait)
     int mpi_errno;
 
     if (!MPIR_ThreadInfo.isThreaded)
-        return MPIDI_drive(v, flag);
+        return MPIDI_drive(v, flag, wait);
 
     MPIDI_thread_t *self = MPIDI_thread_self();
     if (!wait && unlikely(MPIDI_served_here()) && !MPIDI_vci_lock_is_mine(&MPIDI_VCI(vci).lock)) {
@@ -75,7 +75,7 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_poll(int vci, int flag, int wait)
 
     unsigned completed = MPIDI_thread_local.completed;
     uint64_t early = MPIDI_DRIVE_EARLY(v);
-    mpi_errno = MPIDI_drive(v, flag);
+    mpi_errno = MPIDI_drive(v, flag, wait);
     if (unlikely(v->poll_error && mpi_errno == MPI_SUCCESS)) {
         mpi_errno = v->poll_error;
         v->poll_error = MPI_SUCCESS;

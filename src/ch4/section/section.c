@@ -44,7 +44,7 @@ void MPIDI_section_poll_for_others(MPIDU_Thread_mutex_t * m)
     MPIDI_thread_local.draining++;
     depth = m->count;
     m->count = 1;
-    mpi_errno = MPIDI_drive(vci, MPIDI_PROGRESS_ALL);
+    mpi_errno = MPIDI_drive(vci, MPIDI_PROGRESS_ALL, 1);
     m->count = depth;
     MPIDI_thread_local.draining--;
     if (vci->poll_error == MPI_SUCCESS)
