@@ -4,7 +4,7 @@
 import os
 
 from driver.records import Bad
-from driver.report import TABLE, WORD, experiment, groups_of, measured
+from driver.report import TABLE, WORD, experiment, groups_of, measured, names_of
 
 MARKERS = "osv^D<>PX*ph"
 
@@ -16,15 +16,15 @@ def abscissa(points):
 
 
 def draw_lines(axes, points, x):
-    lines = groups_of(points, ("library",))
+    lines, names = groups_of(points, ("library", "build")), names_of(points)
     many = len(lines) > 10      # the usual colors would repeat, and the legend hide lines
     if many:
         from matplotlib import colormaps
         axes.set_prop_cycle(color=colormaps["tab20"].colors)
-    for i, ((name,), line) in enumerate(lines.items()):
+    for i, (build, line) in enumerate(lines.items()):
         line = sorted(line, key=lambda p: p[x])
         values = [p["value"] for p in line]
-        axes.errorbar([p[x] for p in line], values, label=name, capsize=3,
+        axes.errorbar([p[x] for p in line], values, label=names[build], capsize=3,
                       marker=MARKERS[i % len(MARKERS)],
                       yerr=[[v - p["low"] for v, p in zip(values, line)],
                             [p["high"] - v for v, p in zip(values, line)]])

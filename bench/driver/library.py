@@ -1,6 +1,8 @@
 # Copyright (C) by the MPICH-TSM developers
 # See COPYRIGHT in top-level directory
 """A library as it is measured: a prefix, an environment, the programs compiled with it."""
+import glob
+import hashlib
 import os
 import re
 import subprocess
@@ -22,6 +24,38 @@ def newest(program):
     return max(os.path.getmtime(f) for f in files)
 
 
+def changed(path):
+    """When a file of an installed library came there. An installation may keep an older time of the
+    last change of the contents; 0 without the file."""
+    try:
+        there = os.stat(path)
+    except (OSError, TypeError):
+        return 0
+    return max(there.st_mtime, there.st_ctime)
+
+
+def library_file(program, prefix):
+    """The file of the library itself: what a program loads, else what is in prefix; None without."""
+    try:
+        done = subprocess.run(["ldd", program], capture_output=True, text=True, errors="replace",
+                              check=False, env=callers_environment())
+        loaded = re.search(r"\blibmpi(?:ch)?\.so\S* => (/\S+)", done.stdout)
+    except OSError:
+        loaded = None
+    found = sorted(glob.glob(os.path.join(glob.escape(prefix), "lib*", "libmpi.*")))
+    return loaded.group(1) if loaded else next((f for f in found if not f.endswith(".la")), None)
+
+
+def build_of(text, paths):
+    """A short name of a build: what the library says about itself (of MPICH, the configure line too),
+    and the bytes of its files."""
+    digest = hashlib.sha256(text.encode(errors="replace"))
+    for path in filter(None, paths):
+        with open(path, "rb") as f:
+            digest.update(f.read())
+    return digest.hexdigest()[:12]
+
+
 class Library:
     """name: unique in a comparison. env: what it needs on top of the caller's environment; own: the
     part of it that the user or the model has set, which results keep."""
@@ -32,28 +66,33 @@ class Library:
             raise Bad(f"library '{name}': no bin/mpicc and bin/mpirun in {prefix}")
         self.kind = kind or peers.kind_of(self.prefix)
         self.env = {**peers.environment(self.kind, self.prefix), **self.own}
-        self.version = self.device = self.model = self.lock = None
+        self.version = self.device = self.model = self.lock = self.built = None
         self.has_casper = self.has_stats = False
 
     def environment(self, more=None):
         return {**callers_environment(), **(more or {}), **self.env}
 
     def folder(self, parent):
-        """One folder for each prefix: models of one library share their programs."""
-        return os.path.join(parent, self.prefix.strip("/").replace("/", "-"))
+        """One folder for each prefix: models of one library share their programs. The hash tells
+        /a/b and /a-b apart."""
+        real = os.path.realpath(self.prefix)
+        return os.path.join(parent, real.strip("/").replace("/", "-") + "-"
+                            + hashlib.sha256(os.fsencode(real)).hexdigest()[:8])
 
     def program(self, parent, program):
         return os.path.join(self.folder(parent), program)
 
     def build(self, parent, program):
-        """Compiles a program (a path in bench, without .c) if it is older than its sources."""
+        """Compiles a program (a path in bench, without .c) if it is older than its sources or than the
+        library."""
         to = self.program(parent, program)
-        if os.access(to, os.X_OK) and os.path.getmtime(to) >= newest(program):
+        mpicc = os.path.join(self.prefix, "bin", "mpicc")
+        if os.access(to, os.X_OK) and os.path.getmtime(to) >= max(
+                newest(program), changed(mpicc), changed(library_file(to, self.prefix))):
             return
         os.makedirs(os.path.dirname(to), exist_ok=True)
         # MPICH's own header makes gcc warn about MPI_STATUSES_IGNORE (stringop-overflow)
-        command = [os.path.join(self.prefix, "bin", "mpicc"), "-std=gnu11", "-O2", "-Wall",
-                   "-Wno-stringop-overflow",
+        command = [mpicc, "-std=gnu11", "-O2", "-Wall", "-Wno-stringop-overflow",
                    "-fopenmp" if program.startswith("apps/") else "-pthread", "-o", to,
                    os.path.join(BENCH, program + ".c")]
         try:
@@ -91,6 +130,7 @@ class Library:
         self.version = re.sub(r"MPICH Version: ?", "MPICH ", text.split(", package")[0])
         device = re.search(r"MPICH Device:\s*(.+)", out)
         self.device = device.group(1).strip() if device else None
+        self.built = build_of(out, [library_file(self.program(parent, "version"), self.prefix)])
         self.model, self.lock, options = own_build(self.prefix)
         self.has_casper = has_option(options, "--enable-casper")
         self.has_stats = has_option(options, "--enable-thread-stats")
@@ -100,7 +140,7 @@ class Library:
     def record(self):
         """What a result says about the library."""
         return {"library": self.name, "version": self.version, "device": self.device,
-                "model": self.model, "lock": self.lock, "env": self.own}
+                "build": self.built, "model": self.model, "lock": self.lock, "env": self.own}
 
 
 class Floor:
@@ -125,8 +165,8 @@ class Floor:
 
     @staticmethod
     def record():
-        return {"library": FLOOR, "version": None, "device": None, "model": None, "lock": None,
-                "env": {}}
+        return {"library": FLOOR, "version": None, "device": None, "build": None, "model": None,
+                "lock": None, "env": {}}
 
 
 def own_build(prefix):

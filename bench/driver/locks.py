@@ -4,7 +4,7 @@
 import os
 import subprocess
 
-from driver.library import BENCH
+from driver.library import BENCH, build_of
 from driver.records import Bad
 
 # of figure 5 of TOPC, and our others
@@ -14,16 +14,16 @@ NAMES = ("pthread", "ticket", "clh", "clh_lpw", "mcs", "hmcs", "hyblock")
 class Lock:
     kind = "lock"
 
-    def __init__(self, name, folder):
-        self.name, self.folder = name, folder
+    def __init__(self, name, folder, built):
+        self.name, self.folder, self.built = name, folder, built
 
     def command(self, benchmark, threads, duration):
         return [os.path.join(self.folder, os.path.basename(benchmark.program)), *benchmark.options,
                 "-l", self.name, "-t", str(threads), "-d", str(duration), "-r", "1"]
 
     def record(self):
-        return {"library": self.name, "version": None, "device": None, "model": None,
-                "lock": self.name, "env": {}}
+        return {"library": self.name, "version": None, "device": None, "build": self.built,
+                "model": None, "lock": self.name, "env": {}}
 
 
 def build(parent, programs):
@@ -34,4 +34,5 @@ def build(parent, programs):
                            *targets], capture_output=True, text=True, check=False)
     if done.returncode:
         raise Bad(f"bench/sync does not compile:\n{done.stderr.strip()}")
-    return [Lock(name, folder) for name in NAMES]
+    built = build_of("", targets)
+    return [Lock(name, folder, built) for name in NAMES]

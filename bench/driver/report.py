@@ -1,6 +1,8 @@
 # Copyright (C) by the MPICH-TSM developers
 # See COPYRIGHT in top-level directory
 """Tables of results: medians, intervals and ratios, apart for each state of the machine."""
+from collections import Counter
+
 from driver.catalog import SETS
 from driver.library import FLOOR
 from driver.records import Bad
@@ -32,6 +34,15 @@ def words_of(env):
     return " ".join(f"{k}={v}" for k, v in env.items())
 
 
+def names_of(points):
+    """{(library, build): what tables and figures call it}: the build where a library has several. Files
+    of before builds were recorded have None."""
+    builds = dict.fromkeys((p["library"], p.get("build")) for p in points)
+    count = Counter(name for name, _ in builds)
+    return {(name, build): f"{name} {build[:6]}" if build and count[name] > 1 else name
+            for name, build in builds}
+
+
 def groups_of(points, keys):
     """{values of keys: points}, in the order of coming; an environment as text."""
     groups = {}
@@ -51,9 +62,10 @@ def interval(point, name):
 def columns_of(points):
     """(title, text of a point) for each column that has something."""
     base, unit = points[0].get("base"), points[0]["unit"]
-    axes = points[0]["axes"]
+    axes, names = points[0]["axes"], names_of(points)
     columns = [(axis.replace("_", " "), lambda p, axis=axis: str(p[axis])) for axis in axes]
-    columns += [("library", lambda p: p["library"]), (unit, lambda p: f"{p['value']:.4g}"),
+    columns += [("library", lambda p: names[p["library"], p.get("build")]),
+                (unit, lambda p: f"{p['value']:.4g}"),
                 ("95 % interval", lambda p: f"{p['low']:.4g}..{p['high']:.4g}"),
                 ("runs", lambda p: str(p["n"])),
                 (f"over {base}", lambda p: interval(p, "ratio")),
@@ -79,7 +91,7 @@ def aligned(lines):
 def side_by_side(points):
     """The lines of one table for each machine, state of it, and length of runs: a row for each library,
     a column for each benchmark and place. Raises Bad if two results belong in one cell."""
-    keys = ("machine", "state", "users", "duration", "inherited")
+    keys, called = ("machine", "state", "users", "duration", "inherited"), names_of(points)
     for (machine, state, *_), here in groups_of(measured(points), keys).items():
         columns = groups_of(sorted(here, key=lambda p: str(p["benchmark"])),
                             ("benchmark", "options", "axes", "unit"))
@@ -88,15 +100,16 @@ def side_by_side(points):
             for at, cell in sorted(groups_by_place(column).items()):
                 heads.append(" ".join([bench, options, *map(str, at)]).replace("  ", " "))
                 for p in cell:
-                    if (p["library"], heads[-1]) in cells:
-                        raise Bad(f"{p['library']} has two results for {heads[-1]}; give those of one "
+                    name = called[p["library"], p.get("build")]
+                    if (name, heads[-1]) in cells:
+                        raise Bad(f"{name} has two results for {heads[-1]}; give those of one "
                                   "measurement")
-                    cells[p["library"], heads[-1]] = f"{p['value']:.3g}"
+                    cells[name, heads[-1]] = f"{p['value']:.3g}"
         yield f"Machine: {machine}; state {state}; medians"
         yield from sorted({f"  {bench} {options}".rstrip() + f": {unit}, {WORD[column[0]['better']]}"
                            f"; then {', '.join(axes)}"
                            for (bench, options, axes, unit), column in columns.items()})
-        names = dict.fromkeys(p["library"] for p in here)
+        names = dict.fromkeys(called[p["library"], p.get("build")] for p in here)
         yield from aligned([heads] + [[name] + [cells.get((name, head), "-") for head in heads[1:]]
                                       for name in names])
         yield ""
@@ -112,6 +125,7 @@ def groups_by_place(points):
 
 def left_out(points):
     """A line for each point at which runs failed or were dropped."""
+    names = names_of(points)
     for p in points:
         if p["n"]:
             continue
@@ -119,16 +133,17 @@ def left_out(points):
         what = [f"{p['failed']} runs failed ({p['why']})"] if p["failed"] else []
         what += ([f"{p['dropped']} dropped, as the machine's state changed within them"]
                  if p["dropped"] else [])
-        yield f"{p['benchmark']}, {where}, {p['library']}: {'; '.join(what)}"
+        yield (f"{p['benchmark']}, {where}, {names[p['library'], p.get('build')]}: "
+               + "; ".join(what))
 
 
 def libraries(points):
-    seen = dict.fromkeys((p["library"], p.get("version"), p.get("device"), p.get("model"),
-                          p.get("lock"), words_of(p["env"]))
+    seen = dict.fromkeys((p["library"], p.get("version"), p.get("device"), p.get("build"),
+                          p.get("model"), p.get("lock"), words_of(p["env"]))
                          for p in points if p["library"] != FLOOR)
-    for name, version, device, model, lock, env in seen:
-        words = [version, device, f"model {model}" if model else "", f"lock {lock}" if lock else "",
-                 env]
+    for name, version, device, build, model, lock, env in seen:
+        words = [version, device, f"build {build}" if build else "", f"model {model}" if model else "",
+                 f"lock {lock}" if lock else "", env]
         yield f"  {name}: {', '.join(filter(None, words))}"
 
 
