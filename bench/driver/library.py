@@ -241,6 +241,8 @@ def named_library(text):
     parts = text.split(":", 2)
     if len(parts) < 2 or not parts[0] or not parts[1]:
         raise Bad(f"library '{text}' is not NAME:PREFIX[:VAR=VAL,...]")
+    if parts[0] == FLOOR:
+        raise Bad(f"library '{FLOOR}': the name belongs to the ring in shared memory; give another")
     own = {}
     for item in filter(None, parts[2].split(",") if len(parts) > 2 else []):
         var, eq, value = item.partition("=")

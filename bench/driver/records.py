@@ -127,6 +127,11 @@ def commands(path):
     return list(found)
 
 
+def is_condensed(path):
+    """Whether a file has medians, not runs."""
+    return any(record and ("n" in record or "columns" in record) for _, record in unpack(path))
+
+
 def day(records):
     times = [r["time"] for r in records if "time" in r]
     return time.strftime("%Y-%m-%d", time.gmtime(max(times))) if times else None
@@ -249,9 +254,10 @@ def blocks(points):
 
 def write(path, records, made_by):
     """Writes a medians file. made_by: the commands."""
+    found = list(blocks(points_of(records)))
     with open(path, "w", encoding="ascii") as f:
         f.write(json.dumps({"commands": made_by, "runs": len(records), "day": day(records)}) + "\n")
-        for same, columns, rows in blocks(points_of(records)):
+        for same, columns, rows in found:
             f.write(json.dumps({"same": same, "columns": columns}) + "\n")
             for row in rows:
                 f.write(json.dumps(row, separators=(",", ":")) + "\n")
