@@ -79,15 +79,27 @@ def first_line(text):
 
 def run_once(library, point, a):
     """(the program's record, None), or (None, why there is none)."""
-    figure = BENCHMARKS[point.benchmark].traced
-    if not figure:
+    if not BENCHMARKS[point.benchmark].traced:
         return run_program(library, point, a, {})
+    for sample in traced.SAMPLES:
+        try:
+            return run_traced(library, point, a, sample)
+        except traced.Full as e:
+            reason = f"no trace: {e}"
+    return None, reason
+
+
+def run_traced(library, point, a, sample):
+    """Likewise, with a figure of a trace that has one in `sample` acquisitions. Raises traced.Full."""
+    figure = BENCHMARKS[point.benchmark].traced
     with tempfile.TemporaryDirectory() as folder:
-        record, reason = run_program(library, point, a, traced.environment(folder))
+        record, reason = run_program(library, point, a, traced.environment(folder, sample))
         if record is None:
             return None, reason
         try:
             record["value"], record["unit"] = traced.result(figure, folder)
+        except traced.Full:
+            raise
         except Bad as e:
             return None, f"no trace: {e}"
     return (None, "nothing of it in the trace") if record["value"] is None else (record, None)

@@ -8,8 +8,12 @@ from collections import namedtuple
 from driver.records import Bad
 from trace_file import Trace
 
-# One in so many acquisitions is recorded, so that the trace covers the run.
-SAMPLE = 10
+# One in so many acquisitions is recorded. The run is made again with the next number if its trace
+# does not cover it.
+SAMPLES = (10, 100, 1000)
+# The most records of a thread: two threads have more than the default of 65536 in 0.3 s. Memory is
+# taken as it is used.
+SIZE = 1 << 19
 # unit; better: "more" or "less"; of: the figure of a trace, None if it has none
 Figure = namedtuple("Figure", "unit better of about")
 
@@ -37,17 +41,22 @@ FIGURES = {
 }
 
 
-def environment(folder):
+class Full(Bad):
+    """The trace has only the beginning of the run."""
+
+
+def environment(folder, sample):
     """Of a run that writes its traces to folder."""
     return {"MPIR_CVAR_CH4_THREAD_TRACE": os.path.join(folder, "t.%r"),
-            "MPIR_CVAR_CH4_THREAD_TRACE_SAMPLE": str(SAMPLE)}
+            "MPIR_CVAR_CH4_THREAD_TRACE_SAMPLE": str(sample),
+            "MPIR_CVAR_CH4_THREAD_TRACE_SIZE": str(SIZE)}
 
 
 def result(name, folder):
     """(value, unit) of a figure in the trace of process 1, which receives in all our programs. Raises
-    Bad if there is no trace, or only one of the beginning of the run; the value is None if the trace
-    does not have the figure."""
+    Bad if there is no trace, Full if it does not cover the run; the value is None if the trace does not
+    have the figure."""
     trace, figure = Trace(os.path.join(folder, "t.1")), FIGURES[name]
     if trace.dropped():
-        raise Bad("it covers only the beginning of the run: take a shorter --duration")
+        raise Full("it covers only the beginning of the run: take a shorter --duration")
     return figure.of(trace), figure.unit
