@@ -30,6 +30,25 @@ def points_of(runs):
     return points
 
 
+def ignored(benchmark, a):
+    """The options that the user gave and that mean nothing to a benchmark."""
+    b = BENCHMARKS[benchmark]
+    means = {"--threads": b.kind not in ("users", "single"), "--sizes": b.axis is not None,
+             "--users": b.kind == "users", "--duration": b.kind != "app"}
+    return [option for option, used in means.items() if not used and getattr(a, option[2:]) is not None]
+
+
+def check_options(benchmarks, a, tell):
+    """Tells which options a benchmark ignores; raises Bad if all ignore one."""
+    lost = {name: ignored(name, a) for name in benchmarks}
+    for option in dict.fromkeys(option for options in lost.values() for option in options):
+        if all(option in options for options in lost.values()):
+            raise Bad(f"{option} means nothing to {', '.join(lost)}")
+    for name, options in lost.items():
+        if options:
+            tell(f"{name} ignores {', '.join(options)}")
+
+
 def fields_of(point, a):
     """What a result says of its point; `axes` names the fields that tell the points apart. users and
     duration are None where they mean nothing."""
