@@ -15,6 +15,16 @@ def abscissa(points):
     return max(axes, key=lambda axis: len({p[axis] for p in points})) if axes else None
 
 
+def scale_of(points):
+    """The scale of the values, by matplotlib's name, and its settings. A logarithm has no place for zero:
+    the scale is linear then below the smallest positive value."""
+    values = [v for p in points for v in (p["value"], p["low"])]
+    if min(values) > 0:
+        return "log", {}
+    positive = [v for v in values if v > 0]
+    return ("symlog", {"linthresh": min(positive)}) if positive else ("linear", {})
+
+
 def draw_lines(axes, points, x):
     lines, names = groups_of(points, ("library", "build")), names_of(points)
     many = len(lines) > 10      # the usual colors would repeat, and the legend hide lines
@@ -31,7 +41,8 @@ def draw_lines(axes, points, x):
     ticks = sorted({p[x] for p in points})
     axes.set_xscale("symlog", base=2)
     axes.set_xticks(ticks, [str(t) for t in ticks])
-    axes.set_yscale("log")
+    scale, settings = scale_of(points)
+    axes.set_yscale(scale, **settings)
     axes.minorticks_off()
     axes.set_xlabel(x.replace("_", " "))
     axes.set_ylabel(f"{points[0]['unit']} ({WORD[points[0]['better']]})")
