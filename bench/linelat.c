@@ -4,7 +4,8 @@
 /* The time in which a cache line changes hands between two processors, in nanoseconds: the median
  * over short batches. Virtual machines move between a fast and a slow state within minutes, and
  * message rates move with them, so the drivers run this program before and after each measurement.
- * It uses the first two processors that it may use and ends within a second. */
+ * It uses the two processors that it is given, else the first two that it may use, and ends within a
+ * second. */
 
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -75,20 +76,41 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-int main(void)
+/* The first two processors that this process may use; returns how many there are of them. */
+static int first_two(int *cpu)
 {
     cpu_set_t mask;
+    int n = 0;
+    if (sched_getaffinity(0, sizeof(mask), &mask))
+        return 0;
+    for (int i = 0; i < CPU_SETSIZE && n < 2; i++) {
+        if (CPU_ISSET(i, &mask))
+            cpu[n++] = i;
+    }
+    return n;
+}
+
+/* Returns whether the text is the number of a processor. */
+static int is_cpu(const char *text, int *cpu)
+{
+    char *end;
+    long v = strtol(text, &end, 10);
+    *cpu = (int) v;
+    return end != text && !*end && v >= 0 && v < CPU_SETSIZE;
+}
+
+int main(int argc, char **argv)
+{
     pthread_t other;
     double time[BATCHES], end;
-    int cpu[2], cpus = 0, n = 0;
+    int cpu[2], n = 0;
 
-    if (sched_getaffinity(0, sizeof(mask), &mask))
-        return 1;
-    for (int i = 0; i < CPU_SETSIZE && cpus < 2; i++) {
-        if (CPU_ISSET(i, &mask))
-            cpu[cpus++] = i;
+    if (argc > 1 && (argc != 3 || !is_cpu(argv[1], &cpu[0]) || !is_cpu(argv[2], &cpu[1]) ||
+                     cpu[0] == cpu[1])) {
+        fprintf(stderr, "usage: linelat [processor processor]\n");
+        return 2;
     }
-    if (cpus < 2) {
+    if (argc == 1 && first_two(cpu) < 2) {
         fprintf(stderr, "linelat: there is only one processor\n");
         return 1;
     }

@@ -16,8 +16,8 @@ def abscissa(points):
 
 
 def scale_of(points):
-    """The scale of the values, by matplotlib's name, and its settings. A logarithm has no place for zero:
-    the scale is linear then below the smallest positive value."""
+    """The scale of the values, by matplotlib's name, and its settings. A logarithm has no place for
+    zero: the scale is linear then below the smallest positive value."""
     values = [v for p in points for v in (p["value"], p["low"])]
     if min(values) > 0:
         return "log", {}
