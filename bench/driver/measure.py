@@ -15,6 +15,7 @@ from driver.library import FLOOR, inherited
 from driver.machine import Machine, description, tags
 from driver.records import Bad
 
+SECONDS, APP_SECONDS = 60.0, 300.0      # of a run, before it has failed
 # One program run for all libraries: benchmark's name, number of threads (None without), value of
 # the benchmark's axis, further options.
 Point = namedtuple("Point", "benchmark threads size options")
@@ -96,6 +97,17 @@ def first_line(text):
     return (text.strip().splitlines() or ["no output"])[0]
 
 
+def limit_of(point, a):
+    """Seconds that a run may take; the work of an application is not bounded by time."""
+    return a.timeout or (APP_SECONDS if BENCHMARKS[point.benchmark].kind == "app" else SECONDS)
+
+
+def may_fail(point):
+    """Whether no result here is no error: a library may be unable to do so much."""
+    least = BENCHMARKS[point.benchmark].may_fail
+    return least is not None and point.size >= least
+
+
 def run_once(library, point, a):
     """(the program's record, None), or (None, why there is none)."""
     if not BENCHMARKS[point.benchmark].traced:
@@ -129,11 +141,11 @@ def run_program(library, point, a, more):
     alone = library.name == FLOOR or library.kind == "lock"
     env = None if alone else library.environment({**BENCHMARKS[point.benchmark].env, **more})
     try:
-        status, out, err = child.run(command_of(library, point, a), env, a.timeout)
+        status, out, err = child.run(command_of(library, point, a), env, limit_of(point, a))
     except OSError as e:
         return None, f"{e.filename} does not run: {e.strerror}"
     if status is None:
-        return None, f"no end within {a.timeout:g} s"
+        return None, f"no end within {limit_of(point, a):g} s"
     if status == 2 and library.name != FLOOR and "usage" in err + out:
         raise Bad(first_line(err or out))
     if status:
@@ -207,7 +219,7 @@ def turns_of(libraries, points, a):
 
 def measure(libraries, points, a, header):
     """All runs; appends to a.out. header: fields of every result. Returns whether every library has
-    a result at every point that is not dropped."""
+    a result at every point that is not dropped, but where it may be unable to."""
     machine = Machine(a.bin)
     missing = {(p, lib) for p in points for lib in libraries if takes_part(lib, p)}
     progress = Progress(a.repeat * len(missing))
@@ -224,7 +236,7 @@ def measure(libraries, points, a, header):
                       "repeat": repeat, "nth": libraries.index(lib), "time": int(time.time())}
             if record is None:
                 result.update(value=None, reason=reason)
-            elif state["state"] != "mixed":
+            if record is None and may_fail(point) or record and state["state"] != "mixed":
                 missing.discard((point, lib))
             out.write(json.dumps(result) + "\n")
             out.flush()
