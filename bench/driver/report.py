@@ -164,16 +164,25 @@ def is_called(point, name):
 
 def our_ratios(points, claim):
     """Yields (the place, the machine and its state, the ratio of medians) where the claim speaks of
-    the point."""
-    here = [p for p in points if p["benchmark"] == claim.benchmark
+    the point, for each build of the two libraries."""
+    over = claim.over or claim.benchmark
+    here = [p for p in points if p["benchmark"] in (claim.benchmark, over)
             and all(p.get(k) == v for k, v in claim.where.items())]
     keys = tuple(here[0]["axes"]) if here else ()
-    for same in groups_of(here, EXPERIMENT + keys).values():
-        ours = [p for p in same if is_called(p, claim.ours)]
-        base = [p for p in same if is_called(p, claim.base)]
-        if ours and base and base[0]["value"] > 0:
-            yield (place(ours[0]), (ours[0]["machine"], ours[0]["state"]),
-                   ours[0]["value"] / base[0]["value"])
+    keys += tuple(key for key in EXPERIMENT if key != "benchmark")
+    for same in groups_of(here, keys).values():
+        ours = builds_called(same, claim.benchmark, claim.ours)
+        base = builds_called(same, over, claim.base)
+        for p in ours:
+            ratios = ([p["value"] / b["value"] for b in base if b["value"] > 0]
+                      if claim.base != FLOOR else [p["of_floor"]] if p.get("of_floor") else [])
+            yield from ((place(p), (p["machine"], p["state"]), ratio) for ratio in ratios)
+
+
+def builds_called(points, benchmark, name):
+    """The first library of that name, model or lock in a benchmark: its point for each build."""
+    found = [p for p in points if p["benchmark"] == benchmark and is_called(p, name)]
+    return [p for p in found if p["library"] == found[0]["library"]]
 
 
 def claims(points, name):
@@ -186,7 +195,9 @@ def claims(points, name):
         found = [f"{ratio:.2f} at {', '.join(str(x) for x in at)} "
                  f"({f'{machine}, ' if several else ''}{state})"
                  for at, (machine, state), ratio in ratios]
-        yield (f"  {claim.benchmark}, {claim.ours} over {claim.base}: paper {paper} ({claim.text}); "
+        what = (f"{claim.benchmark} over {claim.over}, {claim.ours}" if claim.over
+                else f"{claim.benchmark}, {claim.ours} over {claim.base}")
+        yield (f"  {what}: paper {paper} ({claim.text}); "
                f"ours {'; '.join(found) or 'not measured'}")
     if SETS[name].differs:
         yield f"  What differs: {SETS[name].differs}"
