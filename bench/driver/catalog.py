@@ -10,13 +10,16 @@ from driver.figures import FIGURES, LAYOUTS, Set
 # --sizes sets, by the option `letter`; sizes: its default. floor: the mode of floor.c to compare
 # with. kind: "threads": 2 processes of so many threads; "processes": so many pairs of processes;
 # "ranks": 4 processes of so many threads; "users": processes without threads, ghosts on top;
-# "single": 2 processes of one thread; "app": like threads, and it runs until its work is done;
-# "locks": the threads of one process, without MPI. env: for all libraries. without: families of
-# libraries that cannot do it. traced: the figure of the thread trace that is the result (traced.py).
+# "single": 2 processes of one thread; "counted": likewise, instructions are counted; "app": like
+# threads, and it runs until its work is done; "locks": the threads of one process, without MPI. env:
+# for all libraries. without: families of libraries that cannot do it. traced: the figure of the
+# thread trace that is the result (traced.py).
 # may_fail: the size from which on a library may be unable to run it (None: none).
 Benchmark = namedtuple("Benchmark", "program options about better kind axis letter sizes floor env "
                        "without traced may_fail")
 THREADS = (1, 8, 16, 64)
+WITHOUT_THREADS, WITHOUT_DURATION = ("users", "single", "counted"), ("app", "counted")
+COUNTED = ("isend", "irecv", "put", "test")
 GHOST_SIZES = (0, 64, 1024, 8192, 65536, 1048576)
 ASYNC = {"MPIR_CVAR_ASYNC_PROGRESS": "1", "I_MPI_ASYNC_PROGRESS": "1"}
 
@@ -85,6 +88,10 @@ for name, measured in (("pairs", ("bias", "bias-node", "wasted", "dangling")),
         BENCHMARKS[f"{name}-{figure}"] = BENCHMARKS[name]._replace(
             about=f"{traced.FIGURES[figure].about} in {name} (thread trace)", floor=None,
             better=traced.FIGURES[figure].better, traced=figure)
+for name in COUNTED:
+    BENCHMARKS[f"instructions-{name}"] = benchmark(
+        "instructions", f"-m {name}", f"instructions of one MPI_{name.capitalize()} (needs valgrind)",
+        "less", kind="counted", sizes=(8,))
 for name, pattern, about in (("handoff", "normal", "threads at one lock, empty sections"),
                              ("handoff-ring", "round_robin", "threads in a ring of locks")):
     BENCHMARKS[name] = benchmark("sync/handoff", f"-o {pattern}",
@@ -100,6 +107,8 @@ SETS = {
     "overview": Set("every model, lock and peer given, for `tsm-bench table`",
                     [(b, (1, 8, 64), None, "") for b in ("pairs", "fanin", "fanout", "latency")],
                     None, (), ""),
+    "instructions": Set("instructions of one call, with MPI_THREAD_MULTIPLE and no contention",
+                        [(f"instructions-{name}", None, None, "") for name in COUNTED], None, (), ""),
     # for seconds: runs of 0.3 s scatter by a factor of two with more threads than processors
     "apps": Set("the applications, 1 and 4 threads",
                 [("bfs", (1, 4), None, "-s 15 -n 100"), ("stencil", (1, 4), None, "-n 20000"),

@@ -9,8 +9,8 @@ import tempfile
 import time
 from collections import namedtuple
 
-from driver import child, traced
-from driver.catalog import BENCHMARKS
+from driver import child, counted, traced
+from driver.catalog import BENCHMARKS, WITHOUT_DURATION, WITHOUT_THREADS
 from driver.library import FLOOR, inherited
 from driver.machine import Machine, description, tags
 from driver.records import Bad
@@ -25,7 +25,7 @@ def points_of(runs):
     """The points of a list of runs (catalog.chosen)."""
     points = []
     for name, threads, sizes, options in runs:
-        counts = [None] if BENCHMARKS[name].kind in ("users", "single") else threads
+        counts = [None] if BENCHMARKS[name].kind in WITHOUT_THREADS else threads
         values = sizes if BENCHMARKS[name].axis else [None]
         points += [Point(name, t, s, tuple(options)) for t in counts for s in values]
     return points
@@ -34,9 +34,20 @@ def points_of(runs):
 def ignored(benchmark, a):
     """The options that the user gave and that mean nothing to a benchmark."""
     b = BENCHMARKS[benchmark]
-    means = {"--threads": b.kind not in ("users", "single"), "--sizes": b.axis is not None,
-             "--users": b.kind == "users", "--duration": b.kind != "app"}
+    means = {"--threads": b.kind not in WITHOUT_THREADS, "--sizes": b.axis is not None,
+             "--users": b.kind == "users", "--duration": b.kind not in WITHOUT_DURATION}
     return [option for option, used in means.items() if not used and getattr(a, option[2:]) is not None]
+
+
+def possible(points, tell, has_counter=counted.is_there):
+    """The points that this machine can measure. Raises Bad if there are none."""
+    lost = [p for p in points if BENCHMARKS[p.benchmark].kind == "counted"] if not has_counter() else []
+    why = f"left out: {counted.TOOL} is not installed"
+    for name in dict.fromkeys(p.benchmark for p in lost if len(lost) < len(points)):
+        tell(f"{name} is {why}")
+    if points and len(lost) == len(points):
+        raise Bad(f"all is {why}")
+    return [p for p in points if p not in lost]
 
 
 def check_options(benchmarks, a, tell):
@@ -59,7 +70,7 @@ def fields_of(point, a):
     fields = {k: v for k, v in fields.items() if k is not None and v is not None}
     return {"benchmark": point.benchmark, "better": b.better, "axes": list(fields), **fields,
             "options": " ".join(point.options), "users": a.users if b.kind == "users" else None,
-            "duration": a.duration if b.kind != "app" else None}
+            "duration": a.duration if b.kind not in WITHOUT_DURATION else None}
 
 
 def processes_of(b, point, library, users):
@@ -86,7 +97,7 @@ def command_of(library, point, a):
                 *window_of(point)]
     command = library.command(a.bin, b.program, processes_of(b, point, library, a.users))
     command += ["-j"] + b.options
-    command += ["-d", str(a.duration)] if b.kind != "app" else []
+    command += ["-d", str(a.duration)] if b.kind not in WITHOUT_DURATION else []
     if point.threads is not None:
         command += ["-t", str(1 if b.kind == "processes" else point.threads)]
     command += [b.letter, str(point.size)] if point.size is not None else []
@@ -108,8 +119,15 @@ def may_fail(point):
     return least is not None and point.size >= least
 
 
+def depends_on_state(point):
+    """A number of instructions does not depend on the state of the machine."""
+    return BENCHMARKS[point.benchmark].kind != "counted"
+
+
 def run_once(library, point, a):
     """(the program's record, None), or (None, why there is none)."""
+    if BENCHMARKS[point.benchmark].kind == "counted":
+        return run_counted(library, point, a)
     if not BENCHMARKS[point.benchmark].traced:
         return run_program(library, point, a, {})
     for sample in traced.SAMPLES:
@@ -136,12 +154,25 @@ def run_traced(library, point, a, sample):
     return (None, "nothing of it in the trace") if record["value"] is None else (record, None)
 
 
-def run_program(library, point, a, more):
-    """The same, without a trace. more: of the environment."""
+def run_counted(library, point, a):
+    """Likewise, with instructions counted."""
+    with tempfile.TemporaryDirectory() as folder:
+        record, reason = run_program(library, point, a, {},
+                                     lambda words: counted.command(words, folder))
+        try:
+            if record is not None:
+                record["value"] = counted.result(record, folder)
+        except Bad as e:
+            record, reason = None, str(e)
+    return record, reason
+
+
+def run_program(library, point, a, more, within=list):
+    """The same, without a trace. more: of the environment; within: changes the command."""
     alone = library.name == FLOOR or library.kind == "lock"
     env = None if alone else library.environment({**BENCHMARKS[point.benchmark].env, **more})
     try:
-        status, out, err = child.run(command_of(library, point, a), env, limit_of(point, a))
+        status, out, err = child.run(within(command_of(library, point, a)), env, limit_of(point, a))
     except OSError as e:
         return None, f"{e.filename} does not run: {e.strerror}"
     if status is None:
@@ -231,7 +262,7 @@ def measure(libraries, points, a, header):
         for repeat, point, lib in turns_of(libraries, points, a):
             record, reason = run_once(lib, point, a)
             after = machine.line_ns()
-            state = tags(before, after)
+            state = tags(before, after) if depends_on_state(point) else tags(None, None)
             result = {**(record or {}), **common, **fields_of(point, a), **lib.record(), **state,
                       "repeat": repeat, "nth": libraries.index(lib), "time": int(time.time())}
             if record is None:

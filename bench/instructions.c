@@ -1,0 +1,126 @@
+/* Copyright (C) by the MPICH-TSM developers
+ * See COPYRIGHT in top-level directory */
+
+/* N times one call of process 0, in a function of its own, for an instruction counter:
+ *   isend   MPI_Isend of a message whose receive may be posted or not
+ *   irecv   MPI_Irecv before its message is sent
+ *   put     MPI_Put
+ *   test    MPI_Test of a receive whose message is not sent yet
+ * What completes the call is outside. tsm-bench runs process 0 under valgrind, which counts inside
+ * `counted`, and makes the value of it. */
+#include "bench_common.h"
+
+static MPI_Win win;
+static char *buf;
+static int bytes = 8;
+
+__attribute__ ((noinline))
+void counted_isend(MPI_Request * r)
+{
+    MPI_Isend(buf, bytes, MPI_CHAR, 1, 0, MPI_COMM_WORLD, r);
+}
+
+__attribute__ ((noinline))
+void counted_irecv(MPI_Request * r)
+{
+    MPI_Irecv(buf, bytes, MPI_CHAR, 1, 0, MPI_COMM_WORLD, r);
+}
+
+__attribute__ ((noinline))
+void counted_put(MPI_Request * r)
+{
+    *r = MPI_REQUEST_NULL;
+    MPI_Put(buf, bytes, MPI_CHAR, 1, 0, bytes, MPI_CHAR, win);
+}
+
+__attribute__ ((noinline))
+void counted_test(MPI_Request * r)
+{
+    int done;
+    MPI_Test(r, &done, MPI_STATUS_IGNORE);
+}
+
+static const struct {
+    const char *name;
+    void (*call) (MPI_Request *);
+    int sends, receives, puts;  /* process 0 does this with each call */
+} kinds[] = {
+    {"isend", counted_isend, 1, 0, 0},
+    {"irecv", counted_irecv, 0, 1, 0},
+    {"put", counted_put, 0, 0, 1},
+    {"test", counted_test, 0, 1, 0},
+};
+
+#define KINDS (int) (sizeof(kinds) / sizeof(kinds[0]))
+
+/* Process 0: the call, and what completes it. */
+static void call_once(int k)
+{
+    MPI_Request r;
+    if (kinds[k].call == counted_test)
+        MPI_Irecv(buf, bytes, MPI_CHAR, 1, 0, MPI_COMM_WORLD, &r);
+    kinds[k].call(&r);
+    if (kinds[k].receives)
+        MPI_Send(NULL, 0, MPI_CHAR, 1, 1, MPI_COMM_WORLD);
+    if (kinds[k].puts)
+        MPI_Win_flush(1, win);
+    MPI_Wait(&r, MPI_STATUS_IGNORE);
+}
+
+/* Process 1. */
+static void answer_once(int k)
+{
+    if (kinds[k].sends)
+        MPI_Recv(buf, bytes, MPI_CHAR, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    if (kinds[k].receives) {
+        MPI_Recv(NULL, 0, MPI_CHAR, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Send(buf, bytes, MPI_CHAR, 0, 0, MPI_COMM_WORLD);
+    }
+}
+
+static int kind_of(const char *name)
+{
+    for (int k = 0; k < KINDS; k++) {
+        if (!strcmp(name, kinds[k].name))
+            return k;
+    }
+    bench_usage_error("option -m: '%s' is not isend, irecv, put or test", name);
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    long n = 1000;
+    int c, k = 0, json = 0, rank = bench_init(&argc, &argv);
+
+    opterr = 0;
+    while ((c = getopt(argc, argv, "m:n:s:j")) != -1) {
+        switch (c) {
+            case 'm': k = kind_of(optarg); break;
+            case 'n': n = bench_int("-n", optarg, 1, 1L << 30); break;
+            case 's': bytes = (int) bench_int("-s", optarg, 1, 1 << 26); break;
+            case 'j': json = 1; break;
+            default: optind = argc + 1; break;
+        }
+        if (optind > argc)
+            break;
+    }
+    if (optind != argc)
+        bench_usage_error("usage: instructions [-m isend|irecv|put|test] [-n calls] [-s bytes] [-j]");
+    MPI_Win_allocate(bytes, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &buf, &win);
+    MPI_Win_lock_all(MPI_MODE_NOCHECK, win);
+    for (long i = 0; i < n; i++) {
+        if (rank == 0)
+            call_once(k);
+        else
+            answer_once(k);
+    }
+    MPI_Win_unlock_all(win);
+    MPI_Win_free(&win);
+    if (rank == 0)
+        printf(json ? "{\"bench\": \"instructions\", \"call\": \"%s\", \"bytes\": %d, "
+               "\"calls\": %ld, \"value\": 0, \"unit\": \"instructions\"}\n" :
+               "%s of %d bytes, %ld calls\n", kinds[k].name, bytes, n);
+    MPI_Finalize();
+    return 0;
+}
