@@ -2,8 +2,8 @@
  * See COPYRIGHT in top-level directory */
 
 /* MPI_Test that finds its request complete takes no further message from shared memory. Else a program
- * that tests its send, and looks at its receive only while that is incomplete, would see both complete in
- * one call and leave the receive alone. */
+ * that tests its send, and looks at its receive only while that is incomplete, would see both complete
+ * in one call and leave the receive alone. */
 #include "mt.h"
 
 static void sender(void)
