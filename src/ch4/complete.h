@@ -41,7 +41,7 @@ void MPIDI_complete_counted(MPIR_Request * req, MPIR_cc_t * counter);
 /* Notify the waiters of req, whose counter has reached zero. The caller still has a reference. */
 MPL_STATIC_INLINE_PREFIX void MPIDI_complete_notify(MPIR_Request * req)
 {
-    tsm_usc_waiter_t *waiter = MPIDI_COMPLETE_TAKE(&req->dev.threads.waiter);
+    tsm_usc_waiter_t *waiter = MPIDI_COMPLETE_TAKE(&req->waiter);
 
     MPIDI_thread_local.completed++;
     MPIDI_STATS(MPIDI_stats_completed(&req->dev.threads.counted));

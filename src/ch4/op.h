@@ -41,17 +41,17 @@ typedef enum MPIDI_op_kind {
 } MPIDI_op_kind_t;
 
 typedef struct MPIDI_op {
-    MPIDI_op_kind_t kind;
+    MPIDI_op_kind_t kind:8;
+    MPIR_Errflag_t errflag:8;   /* ISEND_COLL */
+    int context_offset:16;      /* two-sided */
     int rank;                   /* one-sided: of the target */
     MPI_Datatype datatype;      /* one-sided: of the origin; so are buf and count */
+    int tag;                    /* two-sided */
     void *buf;
     MPI_Aint count;
     union {
         /* two-sided */
         struct {
-            int tag;
-            int context_offset;
-            MPIR_Errflag_t errflag;     /* ISEND_COLL */
             struct MPIR_Comm *comm;
             struct MPIDI_av_entry *av;
         };
@@ -153,9 +153,19 @@ typedef struct MPIDI_match_table {
     struct MPIR_Request *buckets[1 << MPIDI_MATCH_BITS];
 } MPIDI_match_table_t;
 
+/* At the beginning of a request: the thread that sleeps until the request completes (tsm_usc.h). All
+ * that completing a request reads and writes is in its first cache line. */
+#if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI
+#define MPIDI_REQUEST_HEAD tsm_usc_slot_t waiter;
+#else
+#define MPIDI_REQUEST_HEAD
+#endif
+
 /* Our part of a request of the device. */
 typedef struct MPIDI_request_part {
-    tsm_usc_slot_t waiter;      /* the thread that sleeps until the request completes; tsm_usc.h */
+    /* Valid while the operation is posted; posted.h. A two-sided operation is one cache line, since it
+     * goes from the thread that posts to the one that issues. It also makes requests begin a line. */
+    MPIDI_posted_t posted __attribute__ ((aligned(TSM_CACHELINE)));
     MPIDI_match_t match;
     /* a free request at the head of a batch; see request_cache.c */
     TSM_ATOMIC(uint32_t) batch_next;
@@ -163,7 +173,6 @@ typedef struct MPIDI_request_part {
 #ifdef ENABLE_THREAD_STATS
     int counted;                /* as completed; 0 again when it is freed */
 #endif
-    MPIDI_posted_t posted;      /* valid while the operation is posted; posted.h */
 } MPIDI_request_part_t;
 
 /* One wait of one call, in MPID_Progress_state; see progress/progress.h. */

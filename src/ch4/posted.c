@@ -54,7 +54,7 @@ static void drop_complete(MPIR_Request * used)
  * (or failed), completing the request drops it, else the device has taken its own. */
 static int apply_request(MPIR_Request * req)
 {
-    const MPIDI_op_t op = req->dev.threads.posted.op;   /* a completed receive may be reused at once */
+    const MPIDI_op_t op = MPIDI_op_copy(&req->dev.threads.posted.op);   /* req may be reused at once */
     MPIR_Request *used = req;
     int mpi_errno = MPIDI_op_apply_any(&op, &used);
 
@@ -188,7 +188,7 @@ MPIDI_posted_t *MPIDI_posted_make(MPIDI_vci_t * vci, const MPIDI_op_t * op, MPIR
         item = *req ? &(*req)->dev.threads.posted : NULL;
     }
     if (item) {
-        item->op = *op;
+        item->op = MPIDI_op_copy(op);
         add_refs(op);
     }
     return item;

@@ -131,9 +131,10 @@ typedef struct MPIR_Request {
     int handle;
     _Atomic int ref_count;
     MPIR_Request_kind_t kind;
-    MPIR_cc_t *cc_ptr;
     MPIR_cc_t cc;
+    MPIR_cc_t *cc_ptr;
     MPIR_cc_t *completion_notification;
+    MPIDI_REQUEST_HEAD
     MPIR_Comm *comm;
     MPI_Status status;
     union {
@@ -217,7 +218,7 @@ static inline MPIR_Request *MPIR_Request_create_from_pool(MPIR_Request_kind_t ki
     req->status.count_hi = 0;
     req->comm = NULL;
     req->dev.threads.match.head = NULL;
-    tsm_usc_slot_init(&req->dev.threads.waiter);
+    tsm_usc_slot_init(&req->waiter);
     return req;
 }
 

@@ -118,7 +118,7 @@ static int register_all(void *arg)
     for (int i = 0; i < w->count; i++) {
         if (w->reqs[i] && MPIR_Request_is_active(w->reqs[i])) {
             MPIR_Request *req = active_request(w->reqs[i]);
-            tsm_usc_register(&req->dev.threads.waiter, &MPIDI_thread_self()->waiter);
+            tsm_usc_register(&req->waiter, &MPIDI_thread_self()->waiter);
             MPL_atomic_read_write_barrier();    /* the load below is not seq_cst */
             complete |= MPIR_Request_is_complete(req);
         }
@@ -142,7 +142,7 @@ static void unregister_all(void *arg)
 
     for (int i = 0; i < w->count; i++) {
         if (w->reqs[i] && MPIR_Request_is_active(w->reqs[i]))
-            tsm_usc_unregister(&active_request(w->reqs[i])->dev.threads.waiter,
+            tsm_usc_unregister(&active_request(w->reqs[i])->waiter,
                                &MPIDI_thread_self()->waiter);
     }
 }
