@@ -45,7 +45,7 @@ int MPIDI_hybcomb_delegate_op(int vci, const MPIDI_op_t * op, MPIR_Request ** re
 {
     MPIDU_Thread_mutex_t *m = &MPIDI_VCI(vci).lock;
     MPIDI_combiner_t *combiner = MPIDI_VCI(vci).threads.combiner;
-    MPIDI_announced_t mine = {.op = op,.req = req,.m = m,.mpi_errno = MPI_SUCCESS };
+    MPIDI_announced_t mine = MPIDI_announced_make(vci, op, req);
     tsm_hybcomb_member_t *member = MPIDI_thread_local.held ? NULL :
         MPIDI_combiner_member(combiner, vci);
     tsm_hybcomb_node_t *before = NULL;
@@ -63,6 +63,7 @@ int MPIDI_hybcomb_delegate_op(int vci, const MPIDI_op_t * op, MPIR_Request ** re
         combine(m, member, &mine);
         tsm_hybcomb_end(member, before);
     }
+    *req = mine.req;
     return mine.mpi_errno;
 }
 

@@ -53,10 +53,16 @@ void MPIDI_vci_lock_wait(MPIDU_Thread_mutex_t * m, int low)
         tsm_fetch_add(&vci->entering, -1, TSM_RELAXED);
 }
 
+/* The VCI whose lock m is. Not m->vci, which is in a line of the holder's. */
+static MPIDI_vci_t *vci_of(MPIDU_Thread_mutex_t * m)
+{
+    return &(MPL_container_of(m, MPIDI_per_vci_t, lock))->threads;
+}
+
 /* With counters the thread tries first, to know whether it waits. */
 void MPIDI_vci_csync_enter(MPIDU_Thread_mutex_t * m, int low)
 {
-    tsm_dsm_lock_t *lock = &((MPIDI_vci_t *) m->vci)->csync;
+    tsm_dsm_lock_t *lock = &vci_of(m)->csync;
 
     tsm_load_touch();
     if (!MPIDI_STATS_ARE_ON || !tsm_dsm_lock_try(lock))
@@ -67,7 +73,7 @@ void MPIDI_vci_csync_enter(MPIDU_Thread_mutex_t * m, int low)
 
 int MPIDI_vci_csync_try(MPIDU_Thread_mutex_t * m)
 {
-    if (!tsm_dsm_lock_try(&((MPIDI_vci_t *) m->vci)->csync))
+    if (!tsm_dsm_lock_try(&vci_of(m)->csync))
         return 0;
     MPIDI_vci_lock_own_(m, 1);
     return 1;
@@ -80,7 +86,7 @@ int MPIDI_vci_csync_leave(MPIDU_Thread_mutex_t * m)
     MPIR_Assert(depth > 0);
     m->count = 0;
     MPIDI_vci_lock_disown_(m, 1);
-    tsm_dsm_lock_release(&((MPIDI_vci_t *) m->vci)->csync);
+    tsm_dsm_lock_release(&vci_of(m)->csync);
     return depth;
 }
 
@@ -90,7 +96,7 @@ int MPIDI_vci_csync_announce(MPIDU_Thread_mutex_t * m, tsm_dsm_synch_op_t op, vo
 
     tsm_load_touch();
     MPIDI_STATS_WAIT(m->vci, MPIDI_STATS_MAIN,
-                     is_ours = tsm_dsm_lock_announce(&((MPIDI_vci_t *) m->vci)->csync, op, arg));
+                     is_ours = tsm_dsm_lock_announce(&vci_of(m)->csync, op, arg));
     if (!is_ours)
         return 0;
     MPIDI_vci_lock_own_(m, 1);
