@@ -338,7 +338,8 @@ static int check_numbers(void)
         !check_number("MPIR_CVAR_CH4_TAKEN_PAUSES", MPIR_CVAR_CH4_TAKEN_PAUSES, 1) ||
         !check_number("MPIR_CVAR_CH4_EARLY_YIELD", MPIR_CVAR_CH4_EARLY_YIELD, 0) ||
         !check_number("MPIR_CVAR_CH4_SHM_BATCH", MPIR_CVAR_CH4_SHM_BATCH, 1) ||
-        !check_number("MPIR_CVAR_CH4_NETMOD_TURN", MPIR_CVAR_CH4_NETMOD_TURN, 1))
+        !check_number("MPIR_CVAR_CH4_NETMOD_TURN", MPIR_CVAR_CH4_NETMOD_TURN, 1) ||
+        !check_number("MPIR_CVAR_PROGRESS_TIMEOUT", MPIR_CVAR_PROGRESS_TIMEOUT, 0))
         return 0;
     if (MPIR_CVAR_CH4_OVERSUBSCRIBED < -1 || MPIR_CVAR_CH4_OVERSUBSCRIBED > 1) {
         fprintf(stderr, "MPIR_CVAR_CH4_OVERSUBSCRIBED=%d: must be -1, 0 or 1\n",
