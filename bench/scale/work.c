@@ -21,9 +21,18 @@ void MPIDI_watchdog_mark(void)
 {
 }
 
-void MPIDI_watchdog_clear(const char *call)
+void MPIDI_watchdog_clear(const char *call, int count, MPIR_Request ** reqs)
 {
-    (void) call;
+    (void) call, (void) count, (void) reqs;
+}
+
+void MPIDI_watchdog_lock_begin(int vci)
+{
+    (void) vci;
+}
+
+void MPIDI_watchdog_lock_end(void)
+{
 }
 
 int MPID_Progress_test(MPID_Progress_state * state)

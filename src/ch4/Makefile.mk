@@ -15,6 +15,7 @@ mpi_core_sources += \
     src/mpid/ch4/src/threads/post_queue.c \
     src/mpid/ch4/src/threads/posted.c \
     src/mpid/ch4/src/threads/progress/async.c \
+    src/mpid/ch4/src/threads/progress/awaited.c \
     src/mpid/ch4/src/threads/progress/poll.c \
     src/mpid/ch4/src/threads/progress/server.c \
     src/mpid/ch4/src/threads/progress/stack.c \
@@ -33,4 +34,5 @@ mpi_core_sources += \
     src/mpid/ch4/src/threads/stats/trace_file.c \
     src/mpid/ch4/src/threads/thread.c \
     src/mpid/ch4/src/threads/transport/dynproc.c \
-    src/mpid/ch4/src/threads/vci.c
+    src/mpid/ch4/src/threads/vci.c \
+    src/mpid/ch4/src/threads/watched.c

@@ -53,8 +53,9 @@ int MPIDI_hybcomb_delegate_op(int vci, const MPIDI_op_t * op, MPIR_Request ** re
 
     tsm_load_touch();
     if (member)
-        MPIDI_STATS_WAIT(&MPIDI_VCI(vci).threads, MPIDI_STATS_MAIN,
-                         before = tsm_hybcomb_begin(&combiner->comb, member, issue, &mine, &unused));
+        MPIDI_VCI_LOCK_WAIT(&MPIDI_VCI(vci).threads, MPIDI_STATS_MAIN,
+                            before = tsm_hybcomb_begin(&combiner->comb, member, issue, &mine,
+                                                       &unused));
     MPIDI_STATS(MPIDI_stats_issued(member && !before ? MPIDI_STATS_DELEGATED : MPIDI_STATS_DIRECT,
                                    MPIDI_op_stats_kind(op->kind)));
     if (!member) {

@@ -48,7 +48,7 @@ void MPIDI_wait_leave(MPID_Progress_state * state);
 MPL_STATIC_INLINE_PREFIX void MPIDI_wait_begin(MPID_Progress_state * state, int any, int count,
                                                MPIR_Request ** reqs)
 {
-    MPIDI_watchdog_begin(MPIDI_wait_name(any, count));
+    MPIDI_watchdog_begin(MPIDI_wait_name(any, count), count, reqs);
     state->wait.any = any;
     state->wait.count = count;
     state->wait.reqs = reqs;
@@ -66,7 +66,7 @@ MPL_STATIC_INLINE_PREFIX void MPIDI_wait_end(MPID_Progress_state * state)
 
 #else
 #define MPIDI_wait_begin(state_, any_, count_, reqs_) \
-    MPIDI_watchdog_begin(MPIDI_wait_name(any_, count_))
+    MPIDI_watchdog_begin(MPIDI_wait_name(any_, count_), count_, reqs_)
 #define MPIDI_wait_end(state_) MPIDI_watchdog_end()
 #endif
 

@@ -32,6 +32,7 @@ static struct {
     int signal;                 /* 0: none is free */
     TSM_ATOMIC(int) state;
     TSM_ATOMIC(long) lwp;       /* that is asked */
+    void (*note) (void);
     int n;
     void *frame[FRAMES];
 } stack;
@@ -45,19 +46,21 @@ static void on_signal(int sig)
     if (tsm_load(&stack.lwp, TSM_RELAXED) == (long) syscall(SYS_gettid) &&
         tsm_cas(&stack.state, &state, WRITING, TSM_ACQUIRE, TSM_RELAXED)) {
         stack.n = backtrace(stack.frame, FRAMES);
+        stack.note();
         tsm_store(&stack.state, ANSWERED, TSM_RELEASE);
     }
     errno = saved;
 }
 
 /* The first call of backtrace loads a library, which a handler must not do. */
-void MPIDI_stack_open(void)
+void MPIDI_stack_open(void (*note) (void))
 {
     struct sigaction before, action = {.sa_handler = on_signal,.sa_flags = SA_RESTART };
     void *frame[1];
 
     backtrace(frame, 1);
     sigfillset(&action.sa_mask);
+    stack.note = note;
     stack.signal = 0;
     looks = LOOKS;
     for (int sig = SIGRTMAX; sig > SIGRTMIN && !stack.signal; sig--) {
@@ -77,7 +80,7 @@ void MPIDI_stack_close(void)
     stack.signal = 0;
 }
 
-static int answers(long lwp)
+int MPIDI_stack_ask(long lwp)
 {
     static const struct timespec millisecond = {.tv_nsec = 1000000 };
     int asked = ASKED;
@@ -99,33 +102,35 @@ static int answers(long lwp)
     return tsm_load(&stack.state, TSM_ACQUIRE) == ANSWERED;
 }
 
-void MPIDI_stack_print(FILE * out, long lwp, const char *prefix)
+void MPIDI_stack_print(FILE * out, const char *prefix)
 {
-    char **name = answers(lwp) ? backtrace_symbols(stack.frame, stack.n) : NULL;
+    char **name = backtrace_symbols(stack.frame, stack.n);
 
-    if (!name) {
-        fprintf(out, "%sno stack\n", prefix);
-        return;
-    }
-    for (int i = OWN_FRAMES; i < stack.n; i++)
+    for (int i = OWN_FRAMES; name && i < stack.n; i++)
         fprintf(out, "%s%s\n", prefix, name[i]);
     free(name);
 }
 
 #else
 
-void MPIDI_stack_open(void)
+void MPIDI_stack_open(void (*note) (void))
 {
+    (void) note;
 }
 
 void MPIDI_stack_close(void)
 {
 }
 
-void MPIDI_stack_print(FILE * out, long lwp, const char *prefix)
+int MPIDI_stack_ask(long lwp)
 {
     (void) lwp;
-    fprintf(out, "%sno stack\n", prefix);
+    return 0;
+}
+
+void MPIDI_stack_print(FILE * out, const char *prefix)
+{
+    (void) out, (void) prefix;
 }
 
 #endif

@@ -4,16 +4,13 @@
  */
 
 #include "mpidimpl.h"
+#include "awaited.h"
 #include "stack.h"
 #include "watchdog.h"
 
 #include <pthread.h>
 #include <signal.h>
 #include <time.h>
-#include <unistd.h>
-#ifdef __linux__
-#include <sys/syscall.h>
-#endif
 
 /*
 === BEGIN_MPI_T_CVAR_INFO_BLOCK ===
@@ -28,8 +25,8 @@ cvars:
       scope       : MPI_T_SCOPE_LOCAL
       description : >-
         When an MPI call has waited for so many seconds, the process prints once to stderr which
-        threads wait in which calls, with their stacks, and the state of every VCI, and goes on
-        waiting. Takes a real-time signal. 0: never.
+        threads wait in which calls and for what, with their stacks, and the state of every VCI, and
+        goes on waiting. Takes a real-time signal. 0: never. At least 0.
 
 === END_MPI_T_CVAR_INFO_BLOCK ===
 */
@@ -38,23 +35,6 @@ cvars:
 
 /* Time between two looks at each VCI; their difference shows whether it is being polled. */
 #define LOOK_AGAIN_NS (NANO / 10)
-
-typedef struct record {
-    struct record *next;        /* written before the record is linked */
-    TSM_ATOMIC(int) used;       /* by a thread */
-    TSM_ATOMIC(uint64_t) since; /* when a poll of the wait first found nothing; 0: not yet */
-    TSM_ATOMIC(const char *) call;
-    TSM_ATOMIC(unsigned long) thread;
-    TSM_ATOMIC(long) lwp;
-    const char *inside;         /* the call it has entered; only the thread itself reads it */
-} record_t;
-
-int MPIDI_watchdog_on;
-
-static TSM_ATOMIC(record_t *) records;
-static __thread record_t *mine;
-static pthread_key_t exit_key;
-static pthread_once_t exit_key_once = PTHREAD_ONCE_INIT;
 
 static struct {
     pthread_t thread;
@@ -66,104 +46,12 @@ static struct {
     MPIDI_watchdog_fill_t fill;
 } dog;
 
-/* --- the threads that wait ------------------------------------------------ */
-
-static uint64_t now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t) t.tv_sec * NANO + (uint64_t) t.tv_nsec;
-}
-
-static long lwp_of_self(void)
-{
-#ifdef __linux__
-    return (long) syscall(SYS_gettid);
-#else
-    return 0;
-#endif
-}
-
-static void record_exit(void *arg)
-{
-    record_t *r = arg;
-
-    mine = NULL;
-    r->inside = NULL;
-    tsm_store(&r->since, 0, TSM_RELAXED);
-    tsm_store(&r->used, 0, TSM_RELEASE);
-}
-
-static void make_exit_key(void)
-{
-    int err = pthread_key_create(&exit_key, record_exit);
-    MPIR_Assert(err == 0);
-}
-
-static record_t *reused_record(void)
-{
-    for (record_t * r = tsm_load(&records, TSM_ACQUIRE); r; r = r->next) {
-        int unused = 0;
-        if (tsm_cas(&r->used, &unused, 1, TSM_ACQUIRE, TSM_RELAXED))
-            return r;
-    }
-    return NULL;
-}
-
-/* Returns NULL without memory; then the watchdog does not see the thread's waits. */
-static record_t *new_record(void)
-{
-    record_t *r = reused_record();
-
-    pthread_once(&exit_key_once, make_exit_key);
-    if (!r) {
-        /* not MPL's tracing allocator: records outlive MPI_Finalize */
-        r = calloc(1, sizeof(*r));
-        if (!r)
-            return NULL;
-        tsm_store(&r->used, 1, TSM_RELAXED);
-        r->next = tsm_load(&records, TSM_RELAXED);
-        while (!tsm_cas(&records, &r->next, r, TSM_RELEASE, TSM_RELAXED));
-    }
-    tsm_store(&r->thread, (unsigned long) pthread_self(), TSM_RELAXED);
-    tsm_store(&r->lwp, lwp_of_self(), TSM_RELAXED);
-    pthread_setspecific(exit_key, r);
-    return r;
-}
-
-void MPIDI_watchdog_clear(const char *call)
-{
-    if (!mine && !(mine = new_record()))
-        return;
-    tsm_store(&mine->since, 0, TSM_RELAXED);
-    tsm_store(&mine->call, call ? call : mine->inside, TSM_RELAXED);
-    if (!call)
-        MPIDI_watchdog_mark();
-}
-
-void MPIDI_watchdog_inside(const char *call)
-{
-    if (mine || (mine = new_record())) {
-        mine->inside = call;
-        MPIDI_watchdog_clear(NULL);
-    }
-}
-
-void MPIDI_watchdog_mark(void)
-{
-    if (mine && tsm_load(&mine->call, TSM_RELAXED) && !tsm_load(&mine->since, TSM_RELAXED))
-        tsm_store(&mine->since, now(), TSM_RELEASE);
-}
-
-/* --- the watchdog's thread ------------------------------------------------ */
-
 static uint64_t oldest_wait(void)
 {
     uint64_t oldest = UINT64_MAX;
 
-    for (record_t * r = tsm_load(&records, TSM_ACQUIRE); r; r = r->next) {
-        uint64_t since = tsm_load(&r->since, TSM_ACQUIRE);
+    for (MPIDI_watched_t * r = MPIDI_watched_first(); r; r = r->next) {
+        uint64_t since = MPIDI_watched_since(r);
         if (since && since < oldest)
             oldest = since;
     }
@@ -176,21 +64,64 @@ static const char *user_name(const char *call)
     return call + (strncmp(call, "MPID_", 5) ? 0 : 5);
 }
 
+static double seconds(uint64_t ns)
+{
+    return (double) (int64_t) ns / NANO;
+}
+
+static void print_lock(FILE * out, int vci, uint64_t ns)
+{
+    MPIDI_watchdog_vci_t v = { 0 };
+
+    if (vci == MPIDI_WATCHED_OTHER_LOCK) {
+        fprintf(out, "waits for a lock inside MPI for %.1f s\n", seconds(ns));
+        return;
+    }
+    dog.fill(vci, &v);
+    fprintf(out, "waits for the lock of VCI %d (", vci);
+    if (v.owner)
+        fprintf(out, "held by thread %#lx", v.owner);
+    else
+        fprintf(out, "held by no thread now");
+    fprintf(out, ") for %.1f s\n", seconds(ns));
+}
+
+/* Its call, and the lock if it waits for one now, be it in such a call or not. Returns 0 if it does not
+ * wait any more. */
+static int print_wait(FILE * out, MPIDI_watched_t * r, uint64_t t, const char *prefix)
+{
+    const uint64_t since = MPIDI_watched_since(r);
+    const uint64_t lock_since = tsm_load(&r->lock_since, TSM_ACQUIRE);
+    const char *call = tsm_load(&r->call, TSM_RELAXED);
+
+    if (!since || (!call && !lock_since))
+        return 0;
+    fprintf(out, "[%d]   thread %#lx (LWP %ld) ", dog.rank, tsm_load(&r->thread, TSM_RELAXED),
+            tsm_load(&r->lwp, TSM_RELAXED));
+    if (call)
+        fprintf(out, "waits in %s%s for %.1f s\n", user_name(call) == call ? "" : "MPI_",
+                user_name(call), seconds(t - since));
+    if (call && lock_since)
+        fputs(prefix, out);
+    if (lock_since)
+        print_lock(out, tsm_load(&r->lock, TSM_RELAXED), t - lock_since);
+    return 1;
+}
+
 static void print_waits(FILE * out, uint64_t t)
 {
     char prefix[32];
 
-    for (record_t * r = tsm_load(&records, TSM_ACQUIRE); r; r = r->next) {
-        uint64_t since = tsm_load(&r->since, TSM_ACQUIRE);
-        const char *call = tsm_load(&r->call, TSM_RELAXED);
-        if (!since || !call)
+    snprintf(prefix, sizeof(prefix), "[%d]     ", dog.rank);
+    for (MPIDI_watched_t * r = MPIDI_watched_first(); r; r = r->next) {
+        if (!print_wait(out, r, t, prefix))
             continue;
-        fprintf(out, "[%d]   thread %#lx (LWP %ld) waits in %s%s for %.1f s\n", dog.rank,
-                tsm_load(&r->thread, TSM_RELAXED), tsm_load(&r->lwp, TSM_RELAXED),
-                user_name(call) == call ? "" : "MPI_", user_name(call),
-                (double) (int64_t) (t - since) / NANO);
-        snprintf(prefix, sizeof(prefix), "[%d]     ", dog.rank);
-        MPIDI_stack_print(out, tsm_load(&r->lwp, TSM_RELAXED), prefix);
+        if (MPIDI_stack_ask(tsm_load(&r->lwp, TSM_RELAXED))) {
+            MPIDI_awaited_print(out, prefix);
+            MPIDI_stack_print(out, prefix);
+        } else {
+            fprintf(out, "%sno stack\n", prefix);
+        }
     }
 }
 
@@ -220,7 +151,7 @@ static void report(void)
         return;
     fprintf(out, "[%d] an MPI call has waited for more than MPIR_CVAR_PROGRESS_TIMEOUT=%d s:\n",
             dog.rank, (int) (dog.limit / NANO));
-    print_waits(out, now());
+    print_waits(out, MPIDI_watched_now());
     for (int vci = 0; vci < dog.vcis; vci++)
         print_vci(out, vci);
     fclose(out);
@@ -248,7 +179,7 @@ static void *watch(void *unused)
 {
     (void) unused;
     while (!doze()) {
-        uint64_t oldest = oldest_wait(), t = now();
+        uint64_t oldest = oldest_wait(), t = MPIDI_watched_now();
         /* a wait may have begun after the clock was read */
         if (oldest < t && t - oldest >= dog.limit) {
             report();
@@ -276,7 +207,7 @@ int MPIDI_watchdog_start(int rank, int vcis, MPIDI_watchdog_fill_t fill)
     pthread_condattr_t attr;
     int mpi_errno = MPI_SUCCESS;
 
-    if (MPIR_CVAR_PROGRESS_TIMEOUT <= 0)
+    if (MPIR_CVAR_PROGRESS_TIMEOUT == 0)
         return MPI_SUCCESS;
     dog.rank = rank;
     dog.vcis = vcis;
@@ -288,7 +219,7 @@ int MPIDI_watchdog_start(int rank, int vcis, MPIDI_watchdog_fill_t fill)
     pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
     pthread_cond_init(&dog.wake, &attr);
     pthread_condattr_destroy(&attr);
-    MPIDI_stack_open();
+    MPIDI_stack_open(MPIDI_awaited_note);
     MPIR_ERR_CHKANDJUMP(start_thread(), mpi_errno, MPI_ERR_OTHER, "**nomem");
     MPIDI_watchdog_on = 1;
 

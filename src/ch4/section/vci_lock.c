@@ -48,7 +48,7 @@ void MPIDI_vci_lock_wait(MPIDU_Thread_mutex_t * m, int low)
     tsm_load_touch();
     if (vci)
         tsm_fetch_add(&vci->entering, 1, TSM_RELAXED);
-    MPIDI_STATS_WAIT(m->vci, low ? MPIDI_STATS_PROGRESS : MPIDI_STATS_MAIN, wait(m, low));
+    MPIDI_VCI_LOCK_WAIT(m->vci, low ? MPIDI_STATS_PROGRESS : MPIDI_STATS_MAIN, wait(m, low));
     if (vci)
         tsm_fetch_add(&vci->entering, -1, TSM_RELAXED);
 }
@@ -59,15 +59,17 @@ static MPIDI_vci_t *vci_of(MPIDU_Thread_mutex_t * m)
     return &(MPL_container_of(m, MPIDI_per_vci_t, lock))->threads;
 }
 
-/* With counters the thread tries first, to know whether it waits. */
+/* With counters or the watchdog the thread tries first, to know whether it waits. */
 void MPIDI_vci_csync_enter(MPIDU_Thread_mutex_t * m, int low)
 {
     tsm_dsm_lock_t *lock = &vci_of(m)->csync;
 
     tsm_load_touch();
-    if (!MPIDI_STATS_ARE_ON || !tsm_dsm_lock_try(lock))
-        MPIDI_STATS_WAIT(m->vci, low ? MPIDI_STATS_PROGRESS : MPIDI_STATS_MAIN,
-                         tsm_dsm_lock_acquire(lock));
+    if (!MPIDI_STATS_ARE_ON && likely(!MPIDI_watchdog_on))
+        tsm_dsm_lock_acquire(lock);
+    else if (!tsm_dsm_lock_try(lock))
+        MPIDI_VCI_LOCK_WAIT(m->vci, low ? MPIDI_STATS_PROGRESS : MPIDI_STATS_MAIN,
+                            tsm_dsm_lock_acquire(lock));
     MPIDI_vci_lock_own_(m, 1);
 }
 
@@ -95,8 +97,8 @@ int MPIDI_vci_csync_announce(MPIDU_Thread_mutex_t * m, tsm_dsm_synch_op_t op, vo
     int is_ours;
 
     tsm_load_touch();
-    MPIDI_STATS_WAIT(m->vci, MPIDI_STATS_MAIN,
-                     is_ours = tsm_dsm_lock_announce(&vci_of(m)->csync, op, arg));
+    MPIDI_VCI_LOCK_WAIT(m->vci, MPIDI_STATS_MAIN,
+                        is_ours = tsm_dsm_lock_announce(&vci_of(m)->csync, op, arg));
     if (!is_ours)
         return 0;
     MPIDI_vci_lock_own_(m, 1);

@@ -20,6 +20,7 @@
 #include "../stats/hooks.h"
 #include "../thread.h"
 #include "../vci.h"
+#include "../watched.h"
 
 /* pthread_self(). In glibc on x86-64 that is the thread pointer, which is read without a call; a call
  * here would also make the caller save its registers twice in each section. */
@@ -49,6 +50,20 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_vci_lock_is_csync(const MPIDU_Thread_mutex_t 
 {
     return MPIDI_MODEL_ISSUE == MPIDI_ISSUE_CSYNC && m->vci != NULL;
 }
+
+/* Around a wait for the lock of a VCI, or until the thread that has it has issued our operation:
+ * counted, and seen by the watchdog. vci: NULL for a mutex that is not a VCI's. */
+#define MPIDI_VCI_LOCK_WAIT(vci_, path_, wait_) \
+    do { \
+        if (unlikely(MPIDI_watchdog_on)) { \
+            const MPIDI_vci_t *watched_ = vci_; \
+            MPIDI_watchdog_lock_begin(watched_ ? watched_->index : MPIDI_WATCHED_OTHER_LOCK); \
+            MPIDI_STATS_WAIT(vci_, path_, wait_); \
+            MPIDI_watchdog_lock_end(); \
+        } else { \
+            MPIDI_STATS_WAIT(vci_, path_, wait_); \
+        } \
+    } while (0)
 
 /* With csync: enter, try and leave of a VCI. In vci_lock.c, out of line. low: the progress loop
  * enters; it has no lower priority here. */
