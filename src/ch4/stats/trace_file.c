@@ -25,7 +25,8 @@ cvars:
       description : >-
         A file to which each process writes, at MPI_Finalize, which threads held the lock of each VCI
         and when. %r in the name stands for the rank in MPI_COMM_WORLD; without it, a dot and the rank
-        follow the name. Empty: no trace. Needs a library configured with --enable-thread-stats.
+        follow the name. After the rank of a spawned process come a dot and its process id. Empty: no
+        trace. Needs a library configured with --enable-thread-stats.
 
     - name        : MPIR_CVAR_CH4_THREAD_TRACE_SAMPLE
       category    : CH4_THREADS
@@ -78,8 +79,16 @@ static const char columns[] =
 static FILE *file;              /* NULL: there is no trace */
 static char *name;
 
+/* A spawned process has the settings of its parent, and a rank that the parent's world has as well. */
+static void put_rank(FILE * out)
+{
+    fprintf(out, "%d", MPIR_Process.rank);
+    if (MPIR_Process.has_parent)
+        fprintf(out, ".%ld", (long) getpid());
+}
+
 /* With %r, or else .%r, the rank. The caller frees the result; NULL without memory. */
-static char *expand(const char *pattern, int rank)
+static char *expand(const char *pattern)
 {
     char *text = NULL;
     size_t bytes;
@@ -90,15 +99,17 @@ static char *expand(const char *pattern, int rank)
         return NULL;
     for (const char *p = pattern; *p; p++) {
         if (p[0] == '%' && p[1] == 'r') {
-            fprintf(out, "%d", rank);
+            put_rank(out);
             has_rank = 1;
             p++;
         } else {
             fputc(*p, out);
         }
     }
-    if (!has_rank)
-        fprintf(out, ".%d", rank);
+    if (!has_rank) {
+        fputc('.', out);
+        put_rank(out);
+    }
     return fclose(out) ? NULL : text;
 }
 
@@ -112,7 +123,7 @@ static int in_range(const char *cvar, int value, int most)
 
 static int open_file(void)
 {
-    name = expand(MPIR_CVAR_CH4_THREAD_TRACE, MPIR_Process.rank);
+    name = expand(MPIR_CVAR_CH4_THREAD_TRACE);
     file = name ? fopen(name, "w") : NULL;
     if (file)
         return 1;
@@ -153,7 +164,10 @@ static void write_head(void)
     MPIDI_model_names(&model, &progress, &lock);
     gethostname(host, sizeof(host) - 1);
     fprintf(file, "MPICH-TSM thread trace %d\n", FORMAT);
-    fprintf(file, "process rank=%d size=%d host=%s\n", MPIR_Process.rank, MPIR_Process.size, host);
+    fprintf(file, "process rank=%d size=%d host=%s", MPIR_Process.rank, MPIR_Process.size, host);
+    if (MPIR_Process.has_parent)
+        fprintf(file, " spawned=%ld", (long) getpid());
+    fputc('\n', file);
     fprintf(file, "library model=%s progress=%s lock=%s vcis=%d\n", model, progress, lock,
             MPIDI_global.n_vcis);
     fprintf(file, "trace sample=%d records=%d begin=%" PRIu64 " end=%" PRIu64 " untraced_threads=%d "
