@@ -11,7 +11,8 @@
 
 #include "../op_apply.h"
 
-/* All of a two-sided operation is in one cache line, which goes to the thread that issues it and back. */
+/* All of a two-sided operation is in one cache line, which goes to the thread that issues it and
+ * back. */
 typedef struct MPIDI_announced {
     MPIR_Request *req;          /* in and out */
     int mpi_errno;
