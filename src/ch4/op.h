@@ -164,8 +164,8 @@ typedef struct MPIDI_match_table {
 /* Our part of a request of the device. */
 typedef struct MPIDI_request_part {
     /* Valid while the operation is posted; posted.h. A two-sided operation is one cache line, since it
-     * goes from the thread that posts to the one that issues. It also makes requests begin a line. */
-    MPIDI_posted_t posted __attribute__ ((aligned(TSM_CACHELINE)));
+     * goes from the thread that posts to the one that issues it: requests and this begin a line. */
+    MPIDI_posted_t posted;
     MPIDI_match_t match;
     /* a free request at the head of a batch; see request_cache.c */
     TSM_ATOMIC(uint32_t) batch_next;

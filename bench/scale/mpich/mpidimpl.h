@@ -143,7 +143,7 @@ typedef struct MPIR_Request {
     } u;
     struct MPIR_Request *next, *prev;
     struct {
-        MPIDI_request_part_t threads;
+        MPIDI_request_part_t threads __attribute__ ((aligned(MPL_CACHELINE_SIZE)));
         char netmod[192];
     } dev;
 } MPIR_Request;
