@@ -45,6 +45,8 @@ static void record_exit(void *arg)
 
     mine = NULL;
     r->inside = NULL;
+    tsm_store(&r->count, 0, TSM_RELAXED);
+    tsm_store(&r->call, NULL, TSM_RELAXED);
     tsm_store(&r->since, 0, TSM_RELAXED);
     tsm_store(&r->lock_since, 0, TSM_RELAXED);
     tsm_store(&r->used, 0, TSM_RELEASE);

@@ -69,7 +69,13 @@ static int send_waits(void)
 
 static int wait_waits(void)
 {
-    return is_one_of(" blocking ", getenv("MPIR_CVAR_CH4_THREAD_PROGRESS"));
+    const char *env = getenv("MPIR_CVAR_CH4_THREAD_PROGRESS");
+    char version[MPI_MAX_LIBRARY_VERSION_STRING];
+    int len;
+
+    MT_OK(MPI_Get_library_version(version, &len));
+    return env && env[0] ? is_one_of(" blocking ", env) :
+        strstr(version, "--with-thread-progress=blocking") != NULL;
 }
 
 static void send_once(void)

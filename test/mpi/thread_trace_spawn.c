@@ -86,7 +86,8 @@ int main(int argc, char **argv)
         MT_OK(MPI_Comm_disconnect(&parent));
         return mt_finish();
     }
-    mt.seed = (uint64_t) pid;
+    if (mt.seed == 1)
+        mt.seed = (uint64_t) pid;
     start_children(argv[0], pids);
     MT_OK(MPI_Finalize());
     await_file(0, 1, 0);

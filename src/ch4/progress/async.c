@@ -20,9 +20,15 @@ void MPIDI_async_rest(void)
 {
     static __thread unsigned done;
     static __thread unsigned vain;      /* polls in a row that found nothing */
+    static __thread int found;          /* that found something, since the last rest */
+    const int is_vain = done == MPIDI_thread_done();
 
-    vain = done == MPIDI_thread_done() ? vain + 1 : 0;
     done = MPIDI_thread_done();
+    vain = is_vain ? vain + 1 : 0;
+    /* each poll of this thread ends with the first completion, see drive.h */
+    if (!is_vain && ++found < MPIR_CVAR_CH4_SHM_BATCH)
+        return;
+    found = 0;
     for (int vci = 0; vci < MPIDI_global.n_vcis; vci++)
         MPIDI_poll_give_way(vci);
     tsm_load_touch();
