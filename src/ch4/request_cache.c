@@ -128,6 +128,19 @@ static MPIR_Request *make(int pool)
     return first;
 }
 
+/* Most callers, like MPICH's, could not go on without a request. */
+static void end_program(int pool)
+{
+    char line[128];
+
+    if (tsm_load(&depots[pool].made, TSM_RELAXED) >= MOST_OBJECTS)
+        MPL_snprintf(line, sizeof(line), "no more requests: VCI %d has all of %d in use", pool,
+                     MOST_OBJECTS);
+    else
+        MPL_snprintf(line, sizeof(line), "no memory for more requests of VCI %d", pool);
+    MPID_Abort(NULL, MPI_SUCCESS, 1, line);
+}
+
 void *MPIDI_request_cache_refill(int pool)
 {
     MPIDI_request_cache_t *cache = &MPIDI_thread_self()->cache[pool];
@@ -135,10 +148,10 @@ void *MPIDI_request_cache_refill(int pool)
 
     if (!first)
         first = make(pool);
-    if (first) {
-        cache->head = ((MPIR_Handle_common *) first)->next;
-        cache->count = first->dev.threads.batch_count - 1;
-    }
+    if (!first)
+        end_program(pool);
+    cache->head = ((MPIR_Handle_common *) first)->next;
+    cache->count = first->dev.threads.batch_count - 1;
     return first;
 }
 

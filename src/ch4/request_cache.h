@@ -19,7 +19,7 @@
 #define MPIDI_REQUEST_BATCH 32
 
 /* Slow paths. refill: returns the first object of a new batch and makes the rest the caller's list;
- * NULL if the pool is exhausted. spill: gives back one of two batches. Both are lock-free: they wait
+ * without memory, or with all objects of the pool in use, it prints why and ends the program. spill: gives back one of two batches. Both are lock-free: they wait
  * for no thread. */
 void *MPIDI_request_cache_refill(int pool);
 void MPIDI_request_cache_spill(MPIDI_thread_t * self, int pool);
@@ -32,8 +32,8 @@ void MPIDI_request_cache_flush(MPIDI_thread_t * thread);
 void MPIDI_request_cache_open(void);
 void MPIDI_request_cache_close(void);
 
-/* Returns an object of the pool, its handle complete but for the pool bits, or NULL if there is none
- * left. Any thread; needs no VCI. */
+/* Returns an object of the pool, its handle complete but for the pool bits. Any thread; needs no
+ * VCI. */
 static inline MPIR_Request *MPIDI_request_cache_get(int pool)
 {
     MPIDI_thread_t *self = MPIDI_thread_local.self;
