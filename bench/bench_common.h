@@ -92,26 +92,36 @@ static inline void bench_thread_list(const char *opt, const char *text, bench_po
         p->max = p->threads[i] > p->max ? p->threads[i] : p->max;
 }
 
-/* Starts MPI; stops unless it provides MPI_THREAD_MULTIPLE. Returns the number of processes, and
+/* Starts MPI with this thread level; stops if it provides less. Returns the number of processes, and
  * this one's rank in *rank. */
-static inline int bench_start(int *argc, char ***argv, int *rank)
+static inline int bench_start_at(int level, int *argc, char ***argv, int *rank)
 {
     int provided, size;
-    MPI_Init_thread(argc, argv, MPI_THREAD_MULTIPLE, &provided);
+    MPI_Init_thread(argc, argv, level, &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
-    if (provided < MPI_THREAD_MULTIPLE)
+    if (provided < level)
         bench_usage_error("this library does not provide MPI_THREAD_MULTIPLE");
     return size;
 }
 
-/* Starts MPI for a program of two processes; returns the rank. */
-static inline int bench_init(int *argc, char ***argv)
+static inline int bench_start(int *argc, char ***argv, int *rank)
 {
-    int rank, size = bench_start(argc, argv, &rank);
+    return bench_start_at(MPI_THREAD_MULTIPLE, argc, argv, rank);
+}
+
+/* The same for a program of two processes; returns the rank. */
+static inline int bench_init_at(int level, int *argc, char ***argv)
+{
+    int rank, size = bench_start_at(level, argc, argv, &rank);
     if (size != 2)
         bench_usage_error("run with 2 processes, not %d", size);
     return rank;
+}
+
+static inline int bench_init(int *argc, char ***argv)
+{
+    return bench_init_at(MPI_THREAD_MULTIPLE, argc, argv);
 }
 
 /* Zeroed memory; ends the program if there is none. */

@@ -4,14 +4,15 @@
 /* N times one call of process 0, in a function of its own, for an instruction counter:
  *   isend   MPI_Isend of a message whose receive may be posted or not
  *   irecv   MPI_Irecv before its message is sent
- *   put     MPI_Put
+ *   put     MPI_Put to a window of MPI_Win_create, an active message
+ *   direct  MPI_Put to a window of MPI_Win_allocate, which copies the data
  *   test    MPI_Test of a receive whose message is not sent yet
  * What completes the call is outside. tsm-bench runs process 0 under valgrind, which counts inside
  * `counted`, and makes the value of it. */
 #include "bench_common.h"
 
-static MPI_Win win;
-static char *buf;
+static MPI_Win win, shared_win;
+static char *buf, *shared;
 static int bytes = 8;
 
 __attribute__ ((noinline))
@@ -34,6 +35,13 @@ void counted_put(MPI_Request * r)
 }
 
 __attribute__ ((noinline))
+void counted_direct(MPI_Request * r)
+{
+    *r = MPI_REQUEST_NULL;
+    MPI_Put(buf, bytes, MPI_CHAR, 1, 0, bytes, MPI_CHAR, shared_win);
+}
+
+__attribute__ ((noinline))
 void counted_test(MPI_Request * r)
 {
     int done;
@@ -48,6 +56,7 @@ static const struct {
     {"isend", counted_isend, 1, 0, 0},
     {"irecv", counted_irecv, 0, 1, 0},
     {"put", counted_put, 0, 0, 1},
+    {"direct", counted_direct, 0, 0, 1},
     {"test", counted_test, 0, 1, 0},
 };
 
@@ -63,7 +72,7 @@ static void call_once(int k)
     if (kinds[k].receives)
         MPI_Send(NULL, 0, MPI_CHAR, 1, 1, MPI_COMM_WORLD);
     if (kinds[k].puts)
-        MPI_Win_flush(1, win);
+        MPI_Win_flush(1, kinds[k].call == counted_put ? win : shared_win);
     MPI_Wait(&r, MPI_STATUS_IGNORE);
 }
 
@@ -84,18 +93,39 @@ static int kind_of(const char *name)
         if (!strcmp(name, kinds[k].name))
             return k;
     }
-    bench_usage_error("option -m: '%s' is not isend, irecv, put or test", name);
+    bench_usage_error("option -m: '%s' is not isend, irecv, put, direct or test", name);
     return 0;
+}
+
+static void open_windows(void)
+{
+    MPI_Win_allocate(bytes, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &shared, &shared_win);
+    MPI_Win_lock_all(MPI_MODE_NOCHECK, shared_win);
+    buf = bench_alloc((size_t) bytes);
+    MPI_Win_create(buf, bytes, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+    MPI_Win_lock_all(MPI_MODE_NOCHECK, win);
+}
+
+static void close_windows(void)
+{
+    MPI_Win_unlock_all(win);
+    MPI_Win_free(&win);
+    free(buf);
+    MPI_Win_unlock_all(shared_win);
+    MPI_Win_free(&shared_win);
 }
 
 int main(int argc, char **argv)
 {
+    const int single = argc > 1 && !strcmp(argv[1], "-1");
     long n = 1000;
-    int c, k = 0, json = 0, rank = bench_init(&argc, &argv);
+    int c, k = 0, json = 0;
+    int rank = bench_init_at(single ? MPI_THREAD_SINGLE : MPI_THREAD_MULTIPLE, &argc, &argv);
 
     opterr = 0;
-    while ((c = getopt(argc, argv, "m:n:s:j")) != -1) {
+    while ((c = getopt(argc, argv, "1m:n:s:j")) != -1) {
         switch (c) {
+            case '1': break;    /* see above */
             case 'm': k = kind_of(optarg); break;
             case 'n': n = bench_int("-n", optarg, 1, 1L << 30); break;
             case 's': bytes = (int) bench_int("-s", optarg, 1, 1 << 26); break;
@@ -106,17 +136,16 @@ int main(int argc, char **argv)
             break;
     }
     if (optind != argc)
-        bench_usage_error("usage: instructions [-m isend|irecv|put|test] [-n calls] [-s bytes] [-j]");
-    MPI_Win_allocate(bytes, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &buf, &win);
-    MPI_Win_lock_all(MPI_MODE_NOCHECK, win);
+        bench_usage_error("usage: instructions [-1 (MPI_THREAD_SINGLE; comes first)] "
+                          "[-m isend|irecv|put|direct|test] [-n calls] [-s bytes] [-j]");
+    open_windows();
     for (long i = 0; i < n; i++) {
         if (rank == 0)
             call_once(k);
         else
             answer_once(k);
     }
-    MPI_Win_unlock_all(win);
-    MPI_Win_free(&win);
+    close_windows();
     if (rank == 0)
         printf(json ? "{\"bench\": \"instructions\", \"call\": \"%s\", \"bytes\": %d, "
                "\"calls\": %ld, \"value\": 0, \"unit\": \"instructions\"}\n" :

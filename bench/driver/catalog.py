@@ -19,7 +19,8 @@ Benchmark = namedtuple("Benchmark", "program options about better kind axis lett
                        "without traced may_fail")
 THREADS = (1, 8, 16, 64)
 WITHOUT_THREADS, WITHOUT_DURATION = ("users", "single", "counted"), ("app", "counted")
-COUNTED = ("isend", "irecv", "put", "test")
+COUNTED = ("isend", "irecv", "put", "direct", "test")
+LEVELS = {"": "", "-single": "-1 "}      # of threads: MPI_THREAD_MULTIPLE, MPI_THREAD_SINGLE
 GHOST_SIZES = (0, 64, 1024, 8192, 65536, 1048576)
 ASYNC = {"MPIR_CVAR_ASYNC_PROGRESS": "1", "I_MPI_ASYNC_PROGRESS": "1"}
 
@@ -89,9 +90,11 @@ for name, measured in (("pairs", ("bias", "bias-node", "wasted", "dangling")),
             about=f"{traced.FIGURES[figure].about} in {name} (thread trace)", floor=None,
             better=traced.FIGURES[figure].better, traced=figure)
 for name in COUNTED:
-    BENCHMARKS[f"instructions-{name}"] = benchmark(
-        "instructions", f"-m {name}", f"instructions of one MPI_{name.capitalize()} (needs valgrind)",
-        "less", kind="counted", sizes=(8,))
+    for level, option in LEVELS.items():
+        BENCHMARKS[f"instructions-{name}{level}"] = benchmark(
+            "instructions", f"{option}-m {name}", "instructions of one call: "
+            f"{name}{level and ', MPI_THREAD_SINGLE'} (needs valgrind)", "less", kind="counted",
+            sizes=(8,))
 for name, pattern, about in (("handoff", "normal", "threads at one lock, empty sections"),
                              ("handoff-ring", "round_robin", "threads in a ring of locks")):
     BENCHMARKS[name] = benchmark("sync/handoff", f"-o {pattern}",
@@ -107,8 +110,9 @@ SETS = {
     "overview": Set("every model, lock and peer given, for `tsm-bench table`",
                     [(b, (1, 8, 64), None, "") for b in ("pairs", "fanin", "fanout", "latency")],
                     None, (), ""),
-    "instructions": Set("instructions of one call, with MPI_THREAD_MULTIPLE and no contention",
-                        [(f"instructions-{name}", None, None, "") for name in COUNTED], None, (), ""),
+    "instructions": Set("instructions of one call without contention, MPI_THREAD_MULTIPLE and SINGLE",
+                        [(f"instructions-{name}{level}", None, None, "")
+                         for name in COUNTED for level in LEVELS], None, (), ""),
     # for seconds: runs of 0.3 s scatter by a factor of two with more threads than processors
     "apps": Set("the applications, 1 and 4 threads",
                 [("bfs", (1, 4), None, "-s 15 -n 100"), ("stencil", (1, 4), None, "-n 20000"),

@@ -5,10 +5,12 @@
 mpi_core_sources += \
     src/mpid/ch4/src/threads/combiner.c \
     src/mpid/ch4/src/threads/complete.c \
+    src/mpid/ch4/src/threads/drive.c \
     src/mpid/ch4/src/threads/issue/csync.c \
     src/mpid/ch4/src/threads/issue/hybcomb.c \
     src/mpid/ch4/src/threads/issue/lockq.c \
     src/mpid/ch4/src/threads/issue/offload.c \
+    src/mpid/ch4/src/threads/match.c \
     src/mpid/ch4/src/threads/model.c \
     src/mpid/ch4/src/threads/op_apply.c \
     src/mpid/ch4/src/threads/op_pool.c \

@@ -10,7 +10,8 @@
  * Every request is in a hash table under (context, source, tag). It is also in the lists of MPICH, in
  * the order of posting or arrival, for debuggers and for wildcards. With many threads the lists are
  * long, because each thread posts its own receives, and searching them from the front took 40 % of
- * the time of one sender to 8 receiving threads.
+ * the time of one sender to 8 receiving threads. A table grows when a search passes many requests that
+ * do not match (match.c), so the time stays the same with a million requests.
  *
  * Posted receives with a wildcard have their own list. If both the list and the table have a match,
  * the one posted first wins (MPI-4.0 section 3.5). A probe or receive with a wildcard searches the
@@ -50,8 +51,24 @@ MPL_STATIC_INLINE_PREFIX MPIR_Request **MPIDI_match_bucket(MPIDI_match_table_t *
     uint32_t h = (uint32_t) source * 0x9e3779b1u + (uint32_t) context_id;
 
     h = (h * 0x9e3779b1u + (uint32_t) tag) * 0x9e3779b1u;
-    return &table->buckets[h >> (32 - MPIDI_MATCH_BITS)];
+    return &table->bucket[h >> (32 - table->bits)];
 }
+
+/* The list of the table that a request belongs to. */
+MPL_STATIC_INLINE_PREFIX MPIR_Request **MPIDI_match_bucket_of(MPIDI_match_table_t * table,
+                                                              const MPIR_Request * req)
+{
+    return MPIDI_match_bucket(table, MPIDIG_REQUEST(req, u.recv.source),
+                              MPIR_TAG_MASK_ERROR_BITS(MPIDIG_REQUEST(req, u.recv.tag)),
+                              MPIDIG_REQUEST(req, u.recv.context_id));
+}
+
+/* Make an empty table; free what it has grown. When the VCI is made and destroyed, by one thread. */
+void MPIDI_match_init(MPIDI_match_table_t * table);
+void MPIDI_match_free(MPIDI_match_table_t * table);
+
+/* A search has passed more than table->most_passed others. Without memory the table stays as it is. */
+void MPIDI_match_grow(MPIDI_match_table_t * table);
 
 /* Add req, which is the last of list. */
 MPL_STATIC_INLINE_PREFIX void MPIDI_match_add(MPIR_Request * req, MPIR_Request ** list,
@@ -64,8 +81,7 @@ MPL_STATIC_INLINE_PREFIX void MPIDI_match_add(MPIR_Request * req, MPIR_Request *
     int source = MPIDIG_REQUEST(req, u.recv.source);
     int tag = MPIDIG_REQUEST(req, u.recv.tag);
     MPIR_Request **head = source == MPI_ANY_SOURCE || tag == MPI_ANY_TAG ? &table->wildcards :
-        MPIDI_match_bucket(table, source, MPIR_TAG_MASK_ERROR_BITS(tag),
-                               MPIDIG_REQUEST(req, u.recv.context_id));
+        MPIDI_match_bucket_of(table, req);
 
     MPIDI_MATCH(req).seq = table->seq++;
     MPIDI_MATCH(req).head = head;
@@ -86,12 +102,12 @@ MPL_STATIC_INLINE_PREFIX void MPIDI_match_remove(MPIR_Request * req)
     }
 }
 
-/* The first request of a bucket or of the wildcards that matches, or NULL. */
+/* The first request of a bucket or of the wildcards that matches, or NULL. *passed: others before. */
 MPL_STATIC_INLINE_PREFIX MPIR_Request *MPIDI_match_in(MPIR_Request * head, int source, int tag,
                                                           MPIR_Context_id_t context_id,
-                                                          enum MPIDIG_queue_type q)
+                                                          enum MPIDIG_queue_type q, int *passed)
 {
-    while (head && !MPIDIG_match_request(source, tag, context_id, head, q))
+    for (*passed = 0; head && !MPIDIG_match_request(source, tag, context_id, head, q); ++*passed)
         head = MPIDI_MATCH(head).next;
     return head;
 }
@@ -109,11 +125,14 @@ MPL_STATIC_INLINE_PREFIX MPIR_Request *MPIDI_match_first(int source, int tag,
     MPIDI_match_table_t *table = MPIDI_match_table(list, q);
     MPIR_Request *exact = *MPIDI_match_bucket(table, source, tag, context_id);
     MPIR_Request *wild = table->wildcards;
+    int passed;
 
-    exact = MPIDI_match_in(exact, source, tag, context_id, q);
+    exact = MPIDI_match_in(exact, source, tag, context_id, q, &passed);
+    if (unlikely(passed > table->most_passed))
+        MPIDI_match_grow(table);
     if (likely(!wild))
         return exact;
-    wild = MPIDI_match_in(wild, source, tag, context_id, q);
+    wild = MPIDI_match_in(wild, source, tag, context_id, q, &passed);
     if (!wild || (exact && MPIDI_MATCH(exact).seq < MPIDI_MATCH(wild).seq))
         return exact;
     return wild;

@@ -210,12 +210,13 @@ static int default_row(void)
     return i;
 }
 
-static void print_rows(int only_here)
+/* The models of this library. */
+static void print_rows(void)
 {
     const char *between = "";
 
     for (int i = 0; i < NUM_ROWS; i++) {
-        if (!only_here || has_row(i)) {
+        if (has_row(i)) {
             fprintf(stderr, "%s%s", between, rows[i].name);
             between = ", ";
         }
@@ -231,11 +232,11 @@ static int choose_row(const char *name)
     if (row < 0) {
         fprintf(stderr, "MPIR_CVAR_CH4_THREAD_CS=%s: unknown thread-safety model; choose one of: ",
                 name);
-        print_rows(0);
+        print_rows();
     } else if (!has_row(row)) {
         fprintf(stderr, "MPIR_CVAR_CH4_THREAD_CS=%s: this library was configured with "
                 "--enable-thread-cs=%s; choose one of: ", name, MPICH_THREAD_CS_NAME);
-        print_rows(1);
+        print_rows();
     } else {
         MPIDI_model.row = row;
         MPIDI_model.issue = rows[row].issue;

@@ -135,7 +135,7 @@ typedef struct MPIDI_win_part {
 #endif
 } MPIDI_win_part_t;
 
-/* Constant-time matching; see match.h. */
+/* Constant-time matching; see match.h. A table begins with 2 to the power of so many buckets. */
 #define MPIDI_MATCH_BITS 9
 
 typedef struct MPIDI_match {
@@ -150,7 +150,10 @@ typedef struct MPIDI_match {
 typedef struct MPIDI_match_table {
     uint64_t seq;
     struct MPIR_Request *wildcards;     /* posted receives with a wildcard, in order */
-    struct MPIR_Request *buckets[1 << MPIDI_MATCH_BITS];
+    struct MPIR_Request **bucket;       /* lists; first, or memory of its own once it has grown */
+    int bits;                   /* 2 to the power of this is their number */
+    int most_passed;            /* a search that passes more others makes the table grow */
+    struct MPIR_Request *first[1 << MPIDI_MATCH_BITS];
 } MPIDI_match_table_t;
 
 /* At the beginning of a request: the thread that sleeps until the request completes (tsm_usc.h). All

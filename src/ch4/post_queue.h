@@ -67,11 +67,18 @@ static inline tsm_swp_node_t *MPIDI_post_queue_pop(MPIDI_post_queue_t * queue)
     return tsm_swp_pop(&queue->swp);
 }
 
-/* A push, then a read of X, in one thread, and a write of X, then this, in another one: if all are
- * seq_cst, one thread finds what the other has written. Any thread. */
+/* 0 if the queue is empty; 1 if it has a node, or is of another kind than SWP. As cheap as can be, for
+ * the fast path. A push, then a read of X, in one thread, and a write of X, then this, in another one:
+ * if all are seq_cst, one thread finds what the other has written. Any thread. */
+static inline int MPIDI_post_queue_may_have(const MPIDI_post_queue_t * queue)
+{
+    return __builtin_expect(!tsm_swp_is_empty(&queue->swp), 0);
+}
+
+/* The same, exactly. */
 static inline int MPIDI_post_queue_is_empty(const MPIDI_post_queue_t * queue)
 {
-    if (__builtin_expect(tsm_swp_is_empty(&queue->swp), 1))
+    if (!MPIDI_post_queue_may_have(queue))
         return 1;
     return queue->other != NULL && MPIDI_post_queue_is_empty_other(queue);
 }

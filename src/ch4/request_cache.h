@@ -19,8 +19,8 @@
 #define MPIDI_REQUEST_BATCH 32
 
 /* Slow paths. refill: returns the first object of a new batch and makes the rest the caller's list;
- * without memory, or with all objects of the pool in use, it prints why and ends the program. spill: gives back one of two batches. Both are lock-free: they wait
- * for no thread. */
+ * without memory, or with all objects of the pool in use, it prints why and ends the program. spill:
+ * gives back one of two batches. Both are lock-free: they wait for no thread. */
 void *MPIDI_request_cache_refill(int pool);
 void MPIDI_request_cache_spill(MPIDI_thread_t * self, int pool);
 

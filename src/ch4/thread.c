@@ -43,6 +43,7 @@ static int hold(MPIDI_thread_t * thread, int *was)
 static void clear(MPIDI_thread_t * thread)
 {
     memset(&thread->tests, 0, sizeof(*thread) - offsetof(MPIDI_thread_t, tests));
+    thread->tests = MPIDI_THREAD_TESTS;
     tsm_usc_waiter_init(&thread->waiter);
     for (int i = 0; i < MPIDI_THREAD_LINKS; i++)
         tsm_usc_link_init(&thread->links[i]);

@@ -40,6 +40,13 @@ typedef struct MPIDI_thread_member {
     int id;
 } MPIDI_thread_member_t;
 
+/* Nonblocking calls without result before a thread yields once. */
+#define MPIDI_THREAD_TESTS 32
+
+/* It has taken in early messages (transport/early.h); it leaves taken locks alone (poll.h). */
+#define MPIDI_THREAD_EARLY 1u
+#define MPIDI_THREAD_BACKS_OFF 2u
+
 typedef struct MPIDI_thread {
     struct MPIDI_thread *next;  /* all records; see thread.c */
     TSM_ATOMIC(int) state;
@@ -48,7 +55,8 @@ typedef struct MPIDI_thread {
     MPIDI_thread_stats_t stats; /* likewise; read by any thread */
 #endif
     /* from here on as new for each thread */
-    unsigned tests;             /* nonblocking calls without result */
+    int tests;                  /* nonblocking calls without result until it offers its processor */
+    unsigned attention;         /* MPIDI_THREAD_*: what it looks into before its next poll */
     int early;                  /* messages it took in before their receives, since its last yield */
     tsm_usc_waiter_t waiter;    /* other threads write it and the links; see tsm_usc.h */
     tsm_usc_link_t links[MPIDI_THREAD_LINKS];

@@ -30,13 +30,15 @@ void MPIDI_vci_init(int vci)
     v->nm_skipped = 0;
     v->shm_quiet = MPIR_CVAR_CH4_NETMOD_TURN;
     MPIDI_VCI(vci).lock.vci = v;
-    memset(&MPIDI_VCI(vci).posted_table, 0, sizeof(MPIDI_match_table_t));
-    memset(&MPIDI_VCI(vci).unexp_table, 0, sizeof(MPIDI_match_table_t));
+    MPIDI_match_init(&MPIDI_VCI(vci).posted_table);
+    MPIDI_match_init(&MPIDI_VCI(vci).unexp_table);
 }
 
 void MPIDI_vci_finalize(int vci)
 {
     MPIDI_VCI(vci).lock.vci = NULL;
+    MPIDI_match_free(&MPIDI_VCI(vci).posted_table);
+    MPIDI_match_free(&MPIDI_VCI(vci).unexp_table);
     if (MPIDI_VCI(vci).threads.combiner)
         MPIDI_combiner_destroy(MPIDI_VCI(vci).threads.combiner, vci);
     MPIDI_post_queue_destroy(&MPIDI_VCI(vci).threads.posted, vci);

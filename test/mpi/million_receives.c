@@ -2,12 +2,15 @@
  * See COPYRIGHT in top-level directory */
 
 /* The threads of process 1 post a million receives, each with a tag of its own, before process 0 sends
- * the first message. A VCI must have requests for all of them, and each message finds its receive. */
+ * the first message. A VCI must have requests for all of them, and each message finds its receive, in a
+ * time that does not grow with their number. Then a tenth as many messages come before their receives,
+ * which are posted in the reverse order. */
 #include "mt.h"
 
 #define READY 0
 
 static int *in;
+static pthread_barrier_t all;       /* the threads of process 1 */
 
 static int tag_of(const mt_thread_t * t, long i)
 {
@@ -28,21 +31,38 @@ static void post_and_wait(const mt_thread_t * t)
     free(r);
 }
 
+static void receive_early(const mt_thread_t * t)
+{
+    for (long i = mt.iters / 10; i-- > 0;) {
+        int data;
+
+        MT_OK(MPI_Recv(&data, 1, MPI_INT, 0, tag_of(t, i), MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+        MT_CHECK(data == tag_of(t, i), "early message %d has %d", tag_of(t, i), data);
+    }
+}
+
 static void *receiver(void *arg)
 {
     post_and_wait(arg);
+    pthread_barrier_wait(&all);
+    receive_early(arg);
     return NULL;
+}
+
+/* Messages of the first n tags, with that factor times the tag. */
+static void send_first(const mt_thread_t * t, long n, int factor)
+{
+    for (long i = 0; i < n; i++) {
+        int data = factor * tag_of(t, i);
+
+        MT_OK(MPI_Send(&data, 1, MPI_INT, 1, tag_of(t, i), MPI_COMM_WORLD));
+    }
 }
 
 static void *sender(void *arg)
 {
-    const mt_thread_t *t = arg;
-
-    for (long i = 0; i < mt.iters; i++) {
-        int data = -tag_of(t, i);
-
-        MT_OK(MPI_Send(&data, 1, MPI_INT, 1, tag_of(t, i), MPI_COMM_WORLD));
-    }
+    send_first(arg, mt.iters, -1);
+    send_first(arg, mt.iters / 10, 1);
     return NULL;
 }
 
@@ -52,7 +72,9 @@ int main(int argc, char **argv)
     MT_CHECK(mt.size == 2, "run with 2 processes");
     if (mt.rank == 1) {
         in = mt_alloc((size_t) (mt.threads * mt.iters + 1) * sizeof(*in));
+        pthread_barrier_init(&all, NULL, (unsigned) mt.threads);
         mt_run(mt.threads, receiver);
+        pthread_barrier_destroy(&all);
         free(in);
     } else {
         for (int i = 0; i < mt.threads; i++)

@@ -48,7 +48,7 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_issue(int vci, const MPIDI_op_t * op, MPIR_Re
         (MPIDI_op_is_rma(op->kind) && MPIDI_rma_is_direct(op))) {
         /* issued below */
     } else if (MPIDI_MODEL_ISSUE == MPIDI_ISSUE_LOCKQ) {
-        lockq = MPIDI_lockq_vci(vci);
+        lockq = MPIDI_vci_at(vci);
         if (unlikely(!MPIDI_lockq_enter(lockq)))
             return MPIDI_lockq_post(vci, op, req);
     } else if (MPIDI_MODEL_ISSUE == MPIDI_ISSUE_CSYNC) {

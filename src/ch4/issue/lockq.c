@@ -10,11 +10,13 @@
 #include "threads/issue/issue.h"
 #include "threads/issue/post.h"
 
-int MPIDI_lockq_is_blocked(MPIDI_vci_t * vci)
+int MPIDI_lockq_is_blocked(MPIDI_per_vci_t * vci)
 {
-    if (!vci->draining)
-        MPIDI_posted_issue(vci, MPIR_CVAR_CH4_MAX_COMBINE);
-    return vci->draining || MPIDI_section_has_posted(vci);
+    MPIDI_vci_t *v = &vci->threads;
+
+    if (!v->draining)
+        MPIDI_posted_issue(v, MPIR_CVAR_CH4_MAX_COMBINE);
+    return v->draining || MPIDI_section_has_posted(v);
 }
 
 int MPIDI_lockq_post_op(int vci, const MPIDI_op_t * op, MPIR_Request ** req)
@@ -23,7 +25,7 @@ int MPIDI_lockq_post_op(int vci, const MPIDI_op_t * op, MPIR_Request ** req)
 
     /* the holder may have looked at the queue for the last time just before */
     if (mpi_errno == MPI_SUCCESS && !MPIDI_thread_local.draining)
-        MPIDI_section_help(&MPIDI_VCI(vci).lock, &MPIDI_VCI(vci).threads);
+        MPIDI_section_help(&MPIDI_VCI(vci).lock);
     return mpi_errno;
 }
 

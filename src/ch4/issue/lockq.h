@@ -17,21 +17,10 @@
 #if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI
 #include "../posted.h"
 #include "../section/section.h"
+#include "../vci_at.h"
 
 /* 1 if posted operations keep the holder from issuing its own. Slow path. */
-int MPIDI_lockq_is_blocked(MPIDI_vci_t * vci);
-
-/* The VCI by its number. gcc would compute the address anew for each field, which costs a tenth of what
- * lockq adds to a call; it does not see where this one comes from. */
-MPL_STATIC_INLINE_PREFIX MPIDI_per_vci_t *MPIDI_lockq_vci(int vci)
-{
-    MPIDI_per_vci_t *v = &MPIDI_VCI(vci);
-
-#ifdef __GNUC__
-    __asm__("":"+r"(v));
-#endif
-    return v;
-}
+int MPIDI_lockq_is_blocked(MPIDI_per_vci_t * vci);
 
 /* 1: the lock of the VCI is ours, and nothing is posted before us; 0: post. Never waits. */
 __attribute__((always_inline))
@@ -39,7 +28,7 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_lockq_enter(MPIDI_per_vci_t * vci)
 {
     if (!MPIDI_section_try(&vci->lock))
         return 0;
-    if (unlikely(MPIDI_section_has_posted(&vci->threads)) && MPIDI_lockq_is_blocked(&vci->threads)) {
+    if (unlikely(MPIDI_post_queue_may_have(&vci->threads.posted)) && MPIDI_lockq_is_blocked(vci)) {
         MPIDI_section_exit(&vci->lock);
         return 0;
     }

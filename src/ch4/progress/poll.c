@@ -14,9 +14,6 @@
 /* Attempts at the lock of a VCI before a thread asks the holder for a poll, if there was none. */
 #define MISSES_BEFORE_ASKING 32
 
-/* Nonblocking calls without result before the caller yields once. */
-#define TESTS_BEFORE_YIELD 32
-
 /* Turns of a loop that waits inside MPI between two that make progress of every kind. */
 #define FULL_TURN 8
 
@@ -37,17 +34,25 @@ void MPIDI_poll_give_way(int vci)
         tsm_yield_server();
 }
 
-/* 1: leave the lock alone. */
-int MPIDI_poll_is_backing_off(MPIDI_thread_watch_t * watch)
+/* Before a poll of a thread that has something to attend to. Returns 0 if it leaves the lock alone.
+ * Forgets about back-off once a VCI has none: another VCI is tried a little early then. */
+int MPIDI_poll_attend(MPIDI_thread_t * self, int vci, int wait)
 {
-    return tsm_now_ns() < watch->not_before;
+    const MPIDI_thread_watch_t *watch = &self->watch[vci];
+
+    if (self->attention & MPIDI_THREAD_EARLY)
+        MPIDI_early_yield(self);
+    if (watch->backoff_ns == 0)
+        self->attention &= ~MPIDI_THREAD_BACKS_OFF;
+    return wait || watch->backoff_ns == 0 || tsm_now_ns() >= watch->not_before;
 }
 
-static void back_off(MPIDI_thread_watch_t * watch)
+static void back_off(MPIDI_thread_t * self, MPIDI_thread_watch_t * watch)
 {
     watch->backoff_ns = watch->backoff_ns ? MPL_MIN(2 * watch->backoff_ns, BACKOFF_LAST_NS) :
         BACKOFF_FIRST_NS;
     watch->not_before = tsm_now_ns() + watch->backoff_ns;
+    self->attention |= MPIDI_THREAD_BACKS_OFF;
     MPIDI_STATS(MPIDI_STATS_COUNT(backoff[MPIDI_count_bucket(watch->backoff_ns / BACKOFF_FIRST_NS,
                                                  MPIDI_STATS_BACKOFFS)], 1));
 }
@@ -81,17 +86,14 @@ void MPIDI_poll_missed(MPIDI_thread_t * self, int vci, int wait)
         if (watch->taken < INT_MAX)
             watch->taken++;
     } else {
-        back_off(watch);
+        back_off(self, watch);
         MPIDI_poll_test_failed(self);
     }
 }
 
-/* Yield now and then after nonblocking calls that completed nothing. A program that tests in a loop
- * must not keep the thread that could complete its operation from running. */
-void MPIDI_poll_test_failed(MPIDI_thread_t * self)
+void MPIDI_poll_offer_processor(MPIDI_thread_t * self)
 {
-    if (++self->tests % TESTS_BEFORE_YIELD != 0)
-        return;
+    self->tests = MPIDI_THREAD_TESTS;
     tsm_load_touch();
     if (!MPIDI_thread_local.held && tsm_load_crowded())
         tsm_yield();
@@ -133,7 +135,7 @@ int MPIDI_progress_turn_locked(int vci)
     unsigned done = MPIDI_thread_done();
     int mpi_errno, depth;
 
-    mpi_errno = MPIDI_drive(&MPIDI_VCI(vci).threads, MPIDI_PROGRESS_ALL, 1);
+    mpi_errno = MPIDI_drive(&MPIDI_VCI(vci), MPIDI_PROGRESS_ALL, 1);
     MPIR_ERR_CHECK(mpi_errno);
     if (!MPIR_ThreadInfo.isThreaded)
         return drive_elsewhere();

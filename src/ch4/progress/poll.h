@@ -21,72 +21,92 @@
 #include "../section/section.h"
 #include "../served.h"
 #include "../transport/early.h"
+#include "../vci_at.h"
 
 /* Slow paths, in poll.c. */
 void MPIDI_poll_missed(MPIDI_thread_t * self, int vci, int wait);
-void MPIDI_poll_test_failed(MPIDI_thread_t * self);
-int MPIDI_poll_is_backing_off(MPIDI_thread_watch_t * watch);
+void MPIDI_poll_offer_processor(MPIDI_thread_t * self);
+int MPIDI_poll_attend(MPIDI_thread_t * self, int vci, int wait);
 
 /* Let in the threads that wait for the lock of a VCI, which the calling thread, of the library, would
  * take again at once. They may be without a processor, so not for long. */
 void MPIDI_poll_give_way(int vci);
 
-/* Take the lock for a poll; 1 if it is ours. */
-MPL_STATIC_INLINE_PREFIX int MPIDI_poll_enter(MPIDI_thread_t * self, int vci, int wait)
+/* A nonblocking call has completed nothing. A program that tests in a loop must not keep the thread
+ * that could complete its operation from running. */
+MPL_STATIC_INLINE_PREFIX void MPIDI_poll_test_failed(MPIDI_thread_t * self)
 {
-    MPIDU_Thread_mutex_t *m = &MPIDI_VCI(vci).lock;
+    if (unlikely(--self->tests == 0))
+        MPIDI_poll_offer_processor(self);
+}
 
-    if (MPIDI_model.progress == MPIDI_PROGRESS_BLOCKING_KIND) {
-        MPIDI_section_enter(m, 1, 1);
+/* 1: servers make this poll of a nonblocking call. */
+MPL_STATIC_INLINE_PREFIX int MPIDI_poll_is_served(MPIDI_per_vci_t * p, int wait)
+{
+    return !wait && MPIDI_served_here() && !MPIDI_vci_lock_is_mine(&p->lock);
+}
+
+/* Try the lock for a poll, or wait for it with progress blocking; 1 if it is ours. p: the VCI of this
+ * number. */
+MPL_STATIC_INLINE_PREFIX int MPIDI_poll_enter(MPIDI_thread_t * self, MPIDI_per_vci_t * p, int vci,
+                                              int wait)
+{
+    if (unlikely(MPIDI_model.progress == MPIDI_PROGRESS_BLOCKING_KIND)) {
+        MPIDI_section_enter(&p->lock, 1, 1);
         return 1;
     }
-    if (!wait && unlikely(self->watch[vci].backoff_ns) &&
-        MPIDI_poll_is_backing_off(&self->watch[vci]))
-        return 0;
-    if (!MPIDI_section_try(m)) {
+    if (!MPIDI_section_try(&p->lock)) {
         MPIDI_poll_missed(self, vci, wait);
         return 0;
     }
-    MPIDI_STATS(if (m->count == 1) MPIDI_stats_progress_path(m->vci));
-    if (unlikely(MPIDI_section_has_posted(m->vci)))
-        MPIDI_posted_issue(m->vci, MPIR_CVAR_CH4_MAX_COMBINE);
+    MPIDI_STATS(if (p->lock.count == 1) MPIDI_stats_progress_path(&p->threads));
+    if (unlikely(MPIDI_post_queue_may_have(&p->threads.posted)))
+        MPIDI_posted_issue(&p->threads, MPIR_CVAR_CH4_MAX_COMBINE);
     return 1;
+}
+
+/* With the lock: drive the VCI, and take over the error of a poll that the holder made for another. */
+MPL_STATIC_INLINE_PREFIX int MPIDI_poll_drive(MPIDI_per_vci_t * p, int flag, int wait)
+{
+    int mpi_errno = MPIDI_drive(p, flag, wait);
+
+    if (likely(p->threads.poll_error == MPI_SUCCESS) || mpi_errno != MPI_SUCCESS)
+        return mpi_errno;
+    mpi_errno = p->threads.poll_error;
+    p->threads.poll_error = MPI_SUCCESS;
+    return mpi_errno;
 }
 
 /* Poll one VCI. wait: 1 in a call that waits, which has its own back-off; 0 in a nonblocking call.
  * flag: MPIDI_PROGRESS_*. The caller may be in sections, also of this VCI. */
 MPL_STATIC_INLINE_PREFIX int MPIDI_poll(int vci, int flag, int wait)
 {
-    MPIDI_vci_t *v = &MPIDI_VCI(vci).threads;
+    MPIDI_per_vci_t *p = MPIDI_vci_at(vci);
     int mpi_errno;
 
     if (!MPIR_ThreadInfo.isThreaded)
-        return MPIDI_drive(v, flag, wait);
+        return MPIDI_drive(p, flag, wait);
 
     MPIDI_thread_t *self = MPIDI_thread_self();
-    if (!wait && unlikely(MPIDI_served_here()) && !MPIDI_vci_lock_is_mine(&MPIDI_VCI(vci).lock)) {
+    if (unlikely(self->attention) && !MPIDI_poll_attend(self, vci, wait))
+        return MPI_SUCCESS;
+    if (unlikely(MPIDI_model.progress == MPIDI_PROGRESS_SERVER_KIND) &&
+        MPIDI_poll_is_served(p, wait)) {
         MPIDI_served_ring(vci);
         MPIDI_poll_test_failed(self);
         return MPIDI_served_take_error();
     }
-    MPIDI_early_yield(self);
-    if (!MPIDI_poll_enter(self, vci, wait))
+    if (!MPIDI_poll_enter(self, p, vci, wait))
         return MPI_SUCCESS;
 
     unsigned completed = MPIDI_thread_local.completed;
-    uint64_t early = MPIDI_DRIVE_EARLY(v);
-    mpi_errno = MPIDI_drive(v, flag, wait);
-    if (unlikely(v->poll_error && mpi_errno == MPI_SUCCESS)) {
-        mpi_errno = v->poll_error;
-        v->poll_error = MPI_SUCCESS;
-    }
-    self->early += (int) (MPIDI_DRIVE_EARLY(v) - early);
+    mpi_errno = MPIDI_poll_drive(p, flag, wait);
     self->watch[vci].backoff_ns = 0;
     self->watch[vci].taken = 0;
     if (MPIDI_MODEL_ISSUE == MPIDI_ISSUE_CSYNC)
-        MPIDI_section_exit(&MPIDI_VCI(vci).lock);
+        MPIDI_section_exit(&p->lock);
     else
-        MPIDI_section_leave_vci(&MPIDI_VCI(vci).lock, v);
+        MPIDI_section_leave_vci(&p->lock, &p->threads);
     if (!wait && completed == MPIDI_thread_local.completed)
         MPIDI_poll_test_failed(self);
     return mpi_errno;

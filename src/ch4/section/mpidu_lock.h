@@ -48,12 +48,8 @@ static inline void MPIDU_lock_pause(void)
         tsm_yield();
 }
 
-#if MPICH_THREAD_LOCK == TSM_LOCK_KIND_MUTEX
-#define MPIDU_lock_cond_wait(cond_, lock_, err_) MPL_thread_cond_wait(cond_, &(lock_)->mutex, err_)
-#else
-/* Only ch3 waits on condition variables, and configure gives ch3 the mutex. */
+/* Only ch3 waits on condition variables, and it is not built. */
 #define MPIDU_lock_cond_wait(cond_, lock_, err_) do { *(int *) (err_) = ENOTSUP; } while (0)
-#endif
 
 #else
 #if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI

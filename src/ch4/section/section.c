@@ -44,7 +44,7 @@ void MPIDI_section_poll_for_others(MPIDU_Thread_mutex_t * m)
     MPIDI_thread_local.draining++;
     depth = m->count;
     m->count = 1;
-    mpi_errno = MPIDI_drive(vci, MPIDI_PROGRESS_ALL, 1);
+    mpi_errno = MPIDI_drive(MPL_container_of(m, MPIDI_per_vci_t, lock), MPIDI_PROGRESS_ALL, 1);
     m->count = depth;
     MPIDI_thread_local.draining--;
     if (vci->poll_error == MPI_SUCCESS)
@@ -52,10 +52,11 @@ void MPIDI_section_poll_for_others(MPIDU_Thread_mutex_t * m)
 }
 
 /* Issue operations that are posted after the release of the lock, unless another thread holds it. That
- * thread looks at the queue when it leaves, and so does this one. vci: that of m, which is in a line of
- * the holder's. */
-void MPIDI_section_help(MPIDU_Thread_mutex_t * m, MPIDI_vci_t * vci)
+ * thread looks at the queue when it leaves, and so does this one. Does not read m->vci, which is in a
+ * line of the holder's. */
+void MPIDI_section_help(MPIDU_Thread_mutex_t * m)
 {
+    MPIDI_vci_t *vci = &(MPL_container_of(m, MPIDI_per_vci_t, lock))->threads;
     int budget = MPIR_CVAR_CH4_MAX_COMBINE;
 
     while (budget > 0 && MPIDI_section_has_posted(vci) && MPIDI_vci_lock_try(m)) {
@@ -112,14 +113,17 @@ void MPIDI_section_enter_first(MPIDU_Thread_mutex_t * m, int low)
         MPIDI_section_issue_posted(m->vci);
 }
 
-/* Exit a mutex that the thread has entered once. */
+/* The last exit of a mutex, whose count the caller has just brought to 0. */
 void MPIDI_section_exit_last(MPIDU_Thread_mutex_t * m)
 {
-    MPIR_Assert(m->count == 1);
-    if (unlikely(MPIDI_vci_lock_is_csync(m)))
+    MPIR_Assert(m->count == 0);
+    if (likely(m->vci && !MPIDI_vci_lock_is_csync(m))) {
+        MPIDI_section_leave_last_(m, m->vci);
+        return;
+    }
+    m->count = 1;
+    if (m->vci)
         exit_csync(m);
-    else if (m->vci)
-        MPIDI_section_leave_vci(m, m->vci);
     else
         MPIDI_section_release(m);
 }

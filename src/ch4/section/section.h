@@ -31,13 +31,14 @@
 /* Slow paths. */
 void MPIDI_section_issue_posted(MPIDI_vci_t * vci);
 void MPIDI_section_poll_for_others(MPIDU_Thread_mutex_t * m);
-void MPIDI_section_help(MPIDU_Thread_mutex_t * m, MPIDI_vci_t * vci);
+void MPIDI_section_help(MPIDU_Thread_mutex_t * m);
 void MPIDI_section_enter_first(MPIDU_Thread_mutex_t * m, int low);
 void MPIDI_section_exit_last(MPIDU_Thread_mutex_t * m);
 void MPIDI_section_wake(void);
 void MPIDI_section_pause(void);
 void MPIDI_section_yield_or_nap(unsigned turns);
 
+/* 0 for a mutex that is not a VCI's. */
 MPL_STATIC_INLINE_PREFIX int MPIDI_section_has_posted(MPIDI_vci_t * vci)
 {
     return vci && !MPIDI_post_queue_is_empty(&vci->posted);
@@ -54,6 +55,16 @@ MPL_STATIC_INLINE_PREFIX void MPIDI_section_enter(MPIDU_Thread_mutex_t * m, int 
     } else {
         MPIDI_section_enter_first(m, low);
     }
+}
+
+/* Enter, unless the thread is in the section already: then one level is enough for a caller that is not
+ * entered again. Returns 1 if it has to exit. */
+MPL_STATIC_INLINE_PREFIX int MPIDI_section_enter_once(MPIDU_Thread_mutex_t * m)
+{
+    if (likely(MPIDI_vci_lock_is_mine(m)))
+        return 0;
+    MPIDI_section_enter_first(m, 0);
+    return 1;
 }
 
 /* Try the lock. Returns 1 if we have it now or had it already, 0 if another thread has it. Issues
@@ -93,8 +104,8 @@ MPL_STATIC_INLINE_PREFIX void MPIDI_section_leave_last_(MPIDU_Thread_mutex_t * m
     tsm_lock_release(&m->mutex);
     MPIDI_section_wake_after_();
     MPIDI_SECTION_FENCE();
-    if (unlikely(MPIDI_section_has_posted(vci)))
-        MPIDI_section_help(m, vci);
+    if (unlikely(MPIDI_post_queue_may_have(&vci->posted)))
+        MPIDI_section_help(m);
 }
 
 /* Leave a VCI: MPIDI_section_exit, inlined. Not with csync. */
@@ -108,9 +119,7 @@ MPL_STATIC_INLINE_PREFIX void MPIDI_section_leave_vci(MPIDU_Thread_mutex_t * m, 
 __attribute__((always_inline))
 MPL_STATIC_INLINE_PREFIX void MPIDI_section_exit(MPIDU_Thread_mutex_t * m)
 {
-    if (m->count > 1)
-        m->count--;
-    else
+    if (unlikely(--m->count == 0))
         MPIDI_section_exit_last(m);
 }
 

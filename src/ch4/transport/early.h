@@ -17,9 +17,10 @@
 #include "tsm/tsm_load.h"
 #include "tsm/tsm_wait.h"
 
-/* Before a poll, by a thread that may be in sections. */
+/* Before the next poll after such messages, by a thread that may be in sections. */
 MPL_STATIC_INLINE_PREFIX void MPIDI_early_yield(MPIDI_thread_t * self)
 {
+    self->attention &= ~MPIDI_THREAD_EARLY;
     if (likely(self->early < MPIR_CVAR_CH4_EARLY_YIELD || MPIR_CVAR_CH4_EARLY_YIELD == 0))
         return;
     self->early = 0;

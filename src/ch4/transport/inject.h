@@ -48,6 +48,16 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_inject_locked(const void *buf, MPI_Aint count
                                   src_vsi, dst_vsi, data_sz ? &sent : NULL) == MPIDI_POSIX_OK;
 }
 
+/* Enter the VCI, whose lock lockq's sender has already. Returns 1 if it must be left again. */
+MPL_STATIC_INLINE_PREFIX int MPIDI_inject_enter(int vsi)
+{
+#if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI
+    return MPIR_ThreadInfo.isThreaded && MPIDI_section_enter_once(&MPIDI_VCI(vsi).lock);
+#else
+    return 0;
+#endif
+}
+
 /* Returns 1 if the message was sent, with the builtin complete request in *request, or 0 if nothing
  * was done. Takes the VCI lock. */
 __attribute__((always_inline))
@@ -57,7 +67,7 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_inject(const void *buf, MPI_Aint count,
                                               MPIR_Errflag_t errflag, int src_vsi, int dst_vsi,
                                               MPIR_Request ** request)
 {
-    int contig, is_sent;
+    int contig, is_sent, entered;
     MPI_Aint data_sz;
     MPIDIG_hdr_t am_hdr;
 
@@ -73,10 +83,11 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_inject(const void *buf, MPI_Aint count,
     am_hdr.flags = MPIDIG_AM_SEND_FLAGS_NONE;
     am_hdr.data_sz = data_sz;
     am_hdr.rndv_hdr_sz = 0;
-    MPID_THREAD_CS_ENTER(VCI, MPIDI_VCI(src_vsi).lock);
+    entered = MPIDI_inject_enter(src_vsi);
     is_sent = MPIDI_inject_locked(buf, count, datatype, data_sz,
                                       MPIDIU_rank_to_lpid(rank, comm), &am_hdr, src_vsi, dst_vsi);
-    MPID_THREAD_CS_EXIT(VCI, MPIDI_VCI(src_vsi).lock);
+    if (unlikely(entered))
+        MPID_THREAD_CS_EXIT(VCI, MPIDI_VCI(src_vsi).lock);
     if (is_sent)
         *request = MPIR_Request_create_complete(MPIR_REQUEST_KIND__SEND);
     return is_sent;

@@ -1,0 +1,104 @@
+/*
+ * Copyright (C) by the MPICH-TSM developers
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "mpidimpl.h"
+
+#if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI
+
+#include "threads/drive.h"
+#include "threads/stats/hooks.h"
+#include "threads/thread.h"
+
+#ifndef MPIDI_CH4_DIRECT_NETMOD
+/* Take in one cell from shared memory, and send one message that had no room. Returns whether it did
+ * either. Counts a cell as handled if it is for the process rather than for a request: the thread has
+ * found work then, and does not back off. An early message is no such work; it would make its thread
+ * poll on and keep the receiver from running. */
+MPL_STATIC_INLINE_PREFIX int drive_shm_once(MPIDI_per_vci_t * vci, int *mpi_errno)
+{
+    const unsigned arrived = MPIDI_thread_local.arrived;
+    const unsigned completed = MPIDI_thread_local.completed;
+    const uint64_t early = vci->unexp_table.seq;        /* messages that came before their receives */
+
+    *mpi_errno = MPIDI_SHM_progress(vci->threads.index, 0);
+    if (unlikely(early != vci->unexp_table.seq)) {
+        MPIDI_thread_t *self = MPIDI_thread_self();
+        self->early += (int) (vci->unexp_table.seq - early);
+        self->attention |= MPIDI_THREAD_EARLY;
+        return 1;
+    }
+    if (completed != MPIDI_thread_local.completed)
+        return 1;
+    if (arrived == MPIDI_thread_local.arrived)
+        return 0;
+    MPIDI_thread_local.handled++;
+    return 1;
+}
+
+/* Do so up to MPIR_CVAR_CH4_SHM_BATCH times. MPICH does it once in a call, so without this each message
+ * would cost a lock pair and a check of all awaited requests. A nonblocking call ends with the first
+ * request that completes. If it went on, a program that tests its send might see it done each time,
+ * and not look at its receive, which completed in the same call; its peer would wait meanwhile for the
+ * receive that the program posts next. *productive: 1 if there was something. */
+MPL_STATIC_INLINE_PREFIX int drive_shm(MPIDI_per_vci_t * vci, int wait, int *productive)
+{
+    const unsigned completed = MPIDI_thread_local.completed;
+    int mpi_errno = MPI_SUCCESS, n = 0;
+
+    while (n < MPIR_CVAR_CH4_SHM_BATCH && drive_shm_once(vci, &mpi_errno) &&
+           mpi_errno == MPI_SUCCESS) {
+        n++;
+        if (!wait && completed != MPIDI_thread_local.completed)
+            break;
+    }
+    *productive = n > 0;
+    return mpi_errno;
+}
+#endif
+
+/* A poll of shared memory is much cheaper than one of a netmod (ten times, with libfabric over TCP). So
+ * while shared memory brings messages, one poll in MPIR_CVAR_CH4_NETMOD_TURN asks the netmod; after as
+ * many polls without a message, each poll does. */
+MPL_STATIC_INLINE_PREFIX int drive_parts(MPIDI_per_vci_t * vci, int flag, int wait)
+{
+    MPIDI_vci_t *v = &vci->threads;
+    int mpi_errno = MPI_SUCCESS;
+
+    tsm_store(&v->polls, (int) (1u + (unsigned) tsm_load(&v->polls, TSM_RELAXED)), TSM_RELAXED);
+    tsm_store(&v->poll_wanted, 0, TSM_RELAXED);
+#ifndef MPIDI_CH4_DIRECT_NETMOD
+    if (flag & MPIDI_PROGRESS_SHM) {
+        unsigned turn = MPIR_CVAR_CH4_NETMOD_TURN;
+        int productive;
+        mpi_errno = drive_shm(vci, wait, &productive);
+        if (productive)
+            v->shm_quiet = 0;
+        if (mpi_errno != MPI_SUCCESS || (++v->shm_quiet <= turn && ++v->nm_skipped < turn))
+            return mpi_errno;
+    }
+#endif
+    if (flag & MPIDI_PROGRESS_NM) {
+        mpi_errno = MPIDI_NM_progress(v->index, 0);
+        v->nm_skipped = 0;
+    }
+    return mpi_errno;
+}
+
+/* A number that changes if a poll finds something: the calling thread has completed a request or taken
+ * in a cell of shared memory, or an active message came before its receive. */
+#define FOUND(vci_) \
+    (MPIDI_thread_local.completed + MPIDI_thread_local.arrived + (unsigned) (vci_)->unexp_table.seq)
+
+int MPIDI_drive(MPIDI_per_vci_t * vci, int flag, int wait)
+{
+    const unsigned found = MPIDI_STATS_ARE_ON ? FOUND(vci) : 0;
+    int mpi_errno = drive_parts(vci, flag, wait);
+
+    MPIDI_STATS(MPIDI_stats_polled(&vci->threads, found != FOUND(vci)));
+    (void) found;
+    return mpi_errno;
+}
+
+#endif
