@@ -115,9 +115,19 @@ static void close_windows(void)
     MPI_Win_free(&shared_win);
 }
 
+/* Before MPI_Init, whose level it decides. */
+static int is_single(int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++) {
+        if (!strcmp(argv[i], "-1"))
+            return 1;
+    }
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
-    const int single = argc > 1 && !strcmp(argv[1], "-1");
+    const int single = is_single(argc, argv);
     long n = 1000;
     int c, k = 0, json = 0;
     int rank = bench_init_at(single ? MPI_THREAD_SINGLE : MPI_THREAD_MULTIPLE, &argc, &argv);
@@ -125,7 +135,7 @@ int main(int argc, char **argv)
     opterr = 0;
     while ((c = getopt(argc, argv, "1m:n:s:j")) != -1) {
         switch (c) {
-            case '1': break;    /* see above */
+            case '1': break;    /* see is_single */
             case 'm': k = kind_of(optarg); break;
             case 'n': n = bench_int("-n", optarg, 1, 1L << 30); break;
             case 's': bytes = (int) bench_int("-s", optarg, 1, 1 << 26); break;
@@ -136,7 +146,7 @@ int main(int argc, char **argv)
             break;
     }
     if (optind != argc)
-        bench_usage_error("usage: instructions [-1 (MPI_THREAD_SINGLE; comes first)] "
+        bench_usage_error("usage: instructions [-1 (MPI_THREAD_SINGLE)] "
                           "[-m isend|irecv|put|direct|test] [-n calls] [-s bytes] [-j]");
     open_windows();
     for (long i = 0; i < n; i++) {

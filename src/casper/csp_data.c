@@ -84,7 +84,7 @@ int csp_data_arrived(csp_data_t * data, MPI_Aint bytes)
     int mpi_errno = MPI_SUCCESS;
     MPI_Aint unpacked;
 
-    if (data->buf && bytes > 0)
+    if (data->packed && bytes > 0)
         mpi_errno = MPIR_Typerep_unpack(data->packed, bytes, data->buf, data->count, data->datatype,
                                         0, &unpacked);
     return mpi_errno;

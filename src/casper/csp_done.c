@@ -10,6 +10,9 @@
 /* Looks of a waiting process between two that check whether its ghost lives. */
 #define LOOKS_PER_CHECK (1u << 16)
 
+/* Posts that may wait for room while more small messages are sent, some 9 MB of them. */
+#define MOST_WAITING 65536
+
 /* Vain looks before the caller offers its processor to the ghost. */
 #define LOOKS_PER_YIELD 16
 
@@ -80,19 +83,40 @@ static void complete(csp_op_t * op, const csp_answer_t * answer)
     csp_op_free(op);
 }
 
-/* The lock is held. */
-static int take_all(void)
+/* Returns 0 if there is no answer, or another thread takes one just now. */
+static int take_one(csp_answer_t * answer)
 {
     csp_user_t *me = csp_node.my_user;
+    int is_there;
+
+    if (!csp_ring_has_entry(&me->answers) || !try_lock())
+        return 0;
+    is_there = csp_ring_has_entry(&me->answers);
+    if (is_there) {
+        *answer = me->answer[csp_ring_read(&me->answers)];
+        csp_ring_release(&me->answers);
+    }
+    unlock();
+    return is_there;
+}
+
+/* Without the lock, and one after the other: a completion may free a communicator or a datatype, whose
+ * attributes have callbacks of the user, which may call MPI and wait for an answer themselves. */
+static int complete_all(void)
+{
+    csp_answer_t answer;
     int n = 0;
 
-    while (csp_ring_has_entry(&me->answers)) {
-        csp_answer_t answer = me->answer[csp_ring_read(&me->answers)];
-        csp_ring_release(&me->answers);
+    for (; take_one(&answer); n++)
         complete((csp_op_t *) (uintptr_t) answer.op, &answer);
-        n++;
-    }
     return n;
+}
+
+void csp_let_in(void)
+{
+#if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__GLOBAL
+    MPID_THREAD_CS_YIELD(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);
+#endif
 }
 
 void csp_look_again(void)
@@ -117,16 +141,22 @@ int csp_take_answers(int *made_progress)
         csp_post_waiting();
         return MPI_SUCCESS;
     }
-    if (csp_ring_has_entry(&csp_node.my_user->answers) && try_lock()) {
-        n = take_all();
-        unlock();
-    }
+    n = complete_all();
     n += csp_post_waiting();
     if (n > 0)
         *made_progress = 1;
     else
         csp_look_again();
     return MPI_SUCCESS;
+}
+
+void csp_await_room(void)
+{
+    while (csp_posts_wait() > MOST_WAITING) {
+        csp_post_waiting();
+        csp_let_in();
+        csp_look_again();
+    }
 }
 
 static int await_answer(csp_op_t * op)
@@ -136,6 +166,7 @@ static int await_answer(csp_op_t * op)
     while (!tsm_load(&op->is_answered, TSM_ACQUIRE) &&
            mpi_errno == MPI_SUCCESS) {
         mpi_errno = csp_take_answers(&made_progress);
+        csp_let_in();
         tsm_cpu_pause();
     }
     return mpi_errno;

@@ -27,6 +27,7 @@
 #define SLEEP_LAST_NS  1000000
 
 #define CHECK_NS 200000000      /* between two looks whether the users live */
+#define BUSY_TURNS_PER_CHECK 4096       /* between two looks at the clock for that */
 
 static csp_client_t *clients;
 static int n_clients;
@@ -271,12 +272,14 @@ static int all_gone(void)
 static void serve(void)
 {
     uint64_t idle_since = 0;
-    unsigned sleeps = 0;
+    unsigned sleeps = 0, busy = 0;
 
     while (!all_gone() || !csp_wire_has_ended()) {
         if (serve_all() > 0) {
             idle_since = 0;
             sleeps = 0;
+            if (++busy % BUSY_TURNS_PER_CHECK == 0)
+                check_users_now_and_then(tsm_now_ns());
             continue;
         }
         uint64_t now = tsm_now_ns();

@@ -191,6 +191,7 @@ int csp_grant_await(csp_target_t * target)
 
     while (mpi_errno == MPI_SUCCESS && !tsm_load(&target->is_answered, TSM_ACQUIRE)) {
         mpi_errno = MPID_Progress_test(NULL);
+        csp_let_in();
         csp_look_again();
     }
     return mpi_errno;

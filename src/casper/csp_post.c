@@ -114,11 +114,30 @@ static int put_aside(const csp_post_t * post)
     return 1;
 }
 
+/* With the lock held: what waits goes first. Returns how many went. */
+static int move_waiting(void)
+{
+    int n = 0;
+
+    while (first_waiting && csp_ring_has_room(&csp_node.my_user->posts)) {
+        waiting_post_t *item = first_waiting;
+        put_into_ring(&item->post);
+        first_waiting = item->next;
+        if (!first_waiting)
+            last_waiting = &first_waiting;
+        MPL_free(item);
+        tsm_fetch_add(&waiting, -1, TSM_RELAXED);
+        n++;
+    }
+    return n;
+}
+
 int csp_post(const csp_post_t * post)
 {
     int mpi_errno = MPI_SUCCESS, is_kept = 1;
 
     csp_lock();
+    move_waiting();
     if (!first_waiting && csp_ring_has_room(&csp_node.my_user->posts))
         put_into_ring(post);
     else
@@ -135,26 +154,17 @@ int csp_post(const csp_post_t * post)
 
 int csp_posts_wait(void)
 {
-    return tsm_load(&waiting, TSM_RELAXED) > 0;
+    return tsm_load(&waiting, TSM_RELAXED);
 }
 
 int csp_post_waiting(void)
 {
-    int n = 0;
+    int n;
 
     if (tsm_load(&waiting, TSM_RELAXED) == 0)
         return 0;
     csp_lock();
-    while (first_waiting && csp_ring_has_room(&csp_node.my_user->posts)) {
-        waiting_post_t *item = first_waiting;
-        put_into_ring(&item->post);
-        first_waiting = item->next;
-        if (!first_waiting)
-            last_waiting = &first_waiting;
-        MPL_free(item);
-        tsm_fetch_add(&waiting, -1, TSM_RELAXED);
-        n++;
-    }
+    n = move_waiting();
     csp_unlock();
     if (n > 0)
         tsm_bell_ring_shared(&csp_node.my_ghost->bell);

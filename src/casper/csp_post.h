@@ -39,8 +39,12 @@ int csp_post(const csp_post_t * post);
 /* Move posts that wait into the ring. Returns how many. Any thread. */
 int csp_post_waiting(void);
 
-/* 1 if there are such posts. */
+/* How many such posts there are. */
 int csp_posts_wait(void);
+
+/* Wait until there are few of them. A program that only sends small messages, which are complete at
+ * once, would fill its memory otherwise while its ghost is behind. Any thread. */
+void csp_await_room(void);
 
 /* Count of operations that are not answered yet; the sends among them. */
 int csp_outstanding(void);
@@ -50,6 +54,9 @@ void csp_count_send(int n);
 /* Take in the ghost's answers; a progress hook. Any thread. Sets *made_progress if there were any.
  * Returns an MPI error code. */
 int csp_take_answers(int *made_progress);
+
+/* In a loop that waits for a ghost: let other threads into MPI, in global. */
+void csp_let_in(void);
 
 /* After a vain look by a call that may wait for a ghost: now and then give way if processors are short,
  * and look whether our ghost lives, which ends the job if not. With no VCI held. */

@@ -58,6 +58,8 @@ int csp_isend(const void *buf, MPI_Aint count, MPI_Datatype datatype, int rank, 
     }
     mpi_errno = csp_post(&post);
     MPIR_ERR_CHECK(mpi_errno);
+    if (!op)
+        csp_await_room();
 
   fn_exit:
     return mpi_errno;

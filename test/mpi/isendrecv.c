@@ -44,6 +44,25 @@ static void exchange(int tag, int round, MPI_Datatype type)
     check(out, 100 * round + mt.peer, &status, tag, type);
 }
 
+/* As at the end of a row of processes: the request is complete, the status that of no process. */
+static void with_nobody(int tag)
+{
+    int value = tag, count = -1;
+    MPI_Request r[2];
+    MPI_Status status[2];
+
+    MT_OK(MPI_Isendrecv(&value, 1, MPI_INT, MPI_PROC_NULL, tag, &value, 1, MPI_INT, MPI_PROC_NULL, tag,
+                        MPI_COMM_WORLD, &r[0]));
+    MT_OK(MPI_Isendrecv_replace(&value, 1, MPI_INT, MPI_PROC_NULL, tag, MPI_PROC_NULL, tag,
+                                MPI_COMM_WORLD, &r[1]));
+    MT_OK(MPI_Waitall(2, r, status));
+    for (int i = 0; i < 2; i++) {
+        MT_OK(MPI_Get_count(&status[i], MPI_INT, &count));
+        MT_CHECK(status[i].MPI_SOURCE == MPI_PROC_NULL && count == 0 && value == tag,
+                 "nobody has sent %d numbers as process %d", count, status[i].MPI_SOURCE);
+    }
+}
+
 static void too_long(int tag)
 {
     int out[2] = { 1, 2 }, in = 0, class;
@@ -65,6 +84,7 @@ static void *worker(void *arg)
     for (int i = 0; i < (int) mt.iters; i++)
         exchange(t->id, i, type);
     MT_OK(MPI_Type_free(&type));
+    with_nobody(t->id);
     too_long(t->id);
     return NULL;
 }

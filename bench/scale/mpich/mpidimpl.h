@@ -243,6 +243,9 @@ typedef struct MPIDI_per_vci {
     char pad MPL_ATTR_ALIGNED(MPL_CACHELINE_SIZE);
 } MPIDI_per_vci_t;
 
+#define MPL_snprintf snprintf
+#define MPID_Abort(comm_, mpi_errno_, code_, line_) (fprintf(stderr, "%s\n", line_), abort())
+
 /* The network matches by itself (net.c). */
 #define MPIDI_match_init(table_) do { } while (0)
 #define MPIDI_match_free(table_) do { } while (0)

@@ -5,6 +5,9 @@
 
 #include "mpidimpl.h"
 
+/* Turns of a loop that waits inside MPI between two that make progress of every kind. */
+#define FULL_TURN 8
+
 #if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI
 
 #include "threads/complete.h"
@@ -13,9 +16,6 @@
 
 /* Attempts at the lock of a VCI before a thread asks the holder for a poll, if there was none. */
 #define MISSES_BEFORE_ASKING 32
-
-/* Turns of a loop that waits inside MPI between two that make progress of every kind. */
-#define FULL_TURN 8
 
 /* How long a nonblocking call leaves a taken lock alone: twice as long each time. */
 #define BACKOFF_FIRST_NS 250
@@ -209,7 +209,8 @@ int MPIDI_progress_make_room(int vci)
 
 int MPIDI_progress_turn_locked(int vci)
 {
-    int mpi_errno = MPIDI_progress_test_vci(vci);
+    static __thread unsigned turns;
+    int mpi_errno = ++turns % FULL_TURN == 0 ? MPID_Progress_test(NULL) : MPIDI_progress_test_vci(vci);
 
     MPID_THREAD_CS_YIELD(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);
     return mpi_errno;
