@@ -97,7 +97,9 @@ static void deliver(csp_msg_t * msg, const csp_recv_t * recv)
     if (msg->place == CSP_ELSEWHERE) {
         csp_wire_fetch(msg, recv);
     } else {
-        if (msg->place == CSP_IN_USER)
+        if (msg->error)
+            error = msg->error;
+        else if (msg->place == CSP_IN_USER)
             error = csp_copy_between(&msg->spot, &recv->spot, bytes);
         else
             error = csp_copy_to(&recv->spot, 0, msg->data, bytes);
@@ -111,11 +113,9 @@ static void deliver(csp_msg_t * msg, const csp_recv_t * recv)
 /* A message that has to wait: keep its data if it is small, so that its send completes. */
 static void keep_data(csp_msg_t * msg)
 {
-    int error;
-
     msg->owned = csp_must_malloc(msg->bytes);
-    error = csp_copy_from(&msg->spot, 0, msg->owned, msg->bytes);
-    csp_match_sent(msg->sender, msg->op, &msg->spot, error);
+    msg->error = csp_copy_from(&msg->spot, 0, msg->owned, msg->bytes);
+    csp_match_sent(msg->sender, msg->op, &msg->spot, msg->error);
     msg->data = msg->owned;
     msg->place = CSP_IN_GHOST;
     msg->sender = NULL;

@@ -15,6 +15,8 @@
  * A message is data in the memory of a user of this ghost, data in the ghost, or an announcement by
  * another ghost. */
 
+#include <errno.h>
+
 #include "csp_copy.h"
 #include "csp_ghost.h"
 
@@ -29,6 +31,9 @@ typedef struct csp_recv {
     csp_client_t *client;
     struct csp_recv *next;
 } csp_recv_t;
+
+/* The error number where only another ghost knows why data could not be read. */
+#define CSP_UNREAD EFAULT
 
 typedef enum csp_place {
     CSP_IN_USER,                /* of this ghost */
@@ -46,6 +51,7 @@ typedef struct csp_msg {
     uint64_t op;                /* in the sender */
     int is_synchronous;
     const void *data;           /* IN_GHOST; owned, if it is not inside the post */
+    int error;                  /* IN_GHOST: an error number if the data could not be read */
     void *owned;                /* to free */
     int ghost;                  /* ELSEWHERE: rank of the ghost */
     uint64_t name;              /* ELSEWHERE: its name for the send */

@@ -13,6 +13,7 @@
 #define PIECE   262144          /* bytes of data in one message */
 #define WINDOW  4               /* pieces of one message under way */
 #define RECEIVES 16             /* receives for envelopes */
+#define FETCHES 64              /* messages whose data is fetched at a time, each with up to 1 MiB */
 
 enum { ENVELOPE_EAGER, ENVELOPE_ASK, ENVELOPE_FETCH };
 
@@ -21,7 +22,10 @@ typedef struct envelope {
     uint32_t context;
     int32_t rank, tag;
     int32_t dest;               /* number of the receiver */
-    int32_t data_tag;           /* FETCH: tag for the data */
+    union {
+        int32_t data_tag;       /* FETCH: tag for the data */
+        int32_t error;          /* EAGER: 1 if the data could not be read */
+    };
     uint64_t bytes;             /* FETCH: how many to send */
     uint64_t name;              /* of the send, in its ghost */
 } envelope_t;
@@ -42,7 +46,8 @@ typedef struct outgoing {
     csp_spot_t spot;
 } outgoing_t;
 
-/* Data on its way, to or from another ghost, in pieces: piece i uses buffer i % WINDOW. */
+/* Data on its way, to or from another ghost, in pieces: piece i uses buffer i % WINDOW. The last piece
+ * has a byte more: 1 if data of the message could not be read. */
 typedef struct stream {
     int is_in;                  /* to one of our users */
     int ghost, tag, error;
@@ -53,7 +58,7 @@ typedef struct stream {
     csp_spot_t spot;            /* out */
     csp_recv_t recv;            /* in */
     int rank, msg_tag;          /* in: of the message */
-    uint64_t msg_bytes;
+    uint64_t msg_bytes, name;
     MPIR_Request *req[WINDOW];
     char *buf[WINDOW];
     struct stream *next;
@@ -61,6 +66,8 @@ typedef struct stream {
 
 static sending_t *sendings;
 static stream_t *streams;
+static stream_t *unfetched, **last_unfetched = &unfetched;     /* in: not asked for yet */
+static int fetched;             /* streams in */
 static struct {
     MPIR_Request *req;
     char *buf;
@@ -142,15 +149,16 @@ static envelope_t envelope_of(const csp_post_t * post, uint32_t kind)
 static void send_eager(csp_client_t * client, const csp_post_t * post, const csp_spot_t * spot,
                        int ghost)
 {
-    const envelope_t e = envelope_of(post, ENVELOPE_EAGER);
+    envelope_t e = envelope_of(post, ENVELOPE_EAGER);
     sending_t *s = new_sending(sizeof(e) + post->bytes);
     int error = 0;
 
-    memcpy(s->bytes, &e, sizeof(e));
     if (post->flags & CSP_POST_INLINE)
         memcpy(s->bytes + sizeof(e), post->data, post->bytes);
     else
         error = csp_copy_from(spot, 0, s->bytes + sizeof(e), post->bytes);
+    e.error = error != 0;
+    memcpy(s->bytes, &e, sizeof(e));
     begin_sending(s, sizeof(e) + post->bytes, ghost);
     csp_match_sent(client, post->op, spot, error);
 }
@@ -196,16 +204,18 @@ static size_t size_of_piece(const stream_t * s, uint64_t piece)
 static void begin_piece(stream_t * s)
 {
     int i = (int) (s->begun % WINDOW);
+    const int is_last = s->begun + 1 == pieces_of(s);
     size_t size = size_of_piece(s, s->begun);
 
     if (!s->buf[i])
-        s->buf[i] = csp_must_malloc(MPL_MIN(s->bytes, PIECE));
+        s->buf[i] = csp_must_malloc(MPL_MIN(s->bytes, PIECE) + 1);
     if (s->is_in) {
-        s->req[i] = irecv(s->buf[i], size, s->ghost, s->tag);
+        s->req[i] = irecv(s->buf[i], size + is_last, s->ghost, s->tag);
     } else {
         if (!s->error)
             s->error = csp_copy_from(&s->spot, s->begun * PIECE, s->buf[i], size);
-        s->req[i] = isend(s->buf[i], size, s->ghost, s->tag);
+        s->buf[i][size] = s->error != 0;
+        s->req[i] = isend(s->buf[i], size + is_last, s->ghost, s->tag);
     }
     s->begun++;
 }
@@ -213,19 +223,23 @@ static void begin_piece(stream_t * s)
 static void end_piece(stream_t * s)
 {
     int i = (int) (s->ended % WINDOW);
+    size_t size = size_of_piece(s, s->ended);
 
     if (s->is_in && !s->error)
-        s->error = csp_copy_to(&s->recv.spot, s->ended * PIECE, s->buf[i],
-                               size_of_piece(s, s->ended));
+        s->error = csp_copy_to(&s->recv.spot, s->ended * PIECE, s->buf[i], size);
     s->ended++;
+    if (s->is_in && !s->error && s->ended == pieces_of(s) && s->buf[i][size])
+        s->error = CSP_UNREAD;
 }
 
 static void end_stream(stream_t * s)
 {
-    if (s->is_in)
+    if (s->is_in) {
         csp_match_received(&s->recv, s->rank, s->msg_tag, s->msg_bytes, s->error);
-    else
+        fetched--;
+    } else {
         csp_match_sent(s->client, s->op, &s->spot, s->error);
+    }
     for (int i = 0; i < WINDOW; i++)
         MPL_free(s->buf[i]);
     MPL_free(s);
@@ -264,17 +278,21 @@ static int progress_streams(void)
     return n;
 }
 
-static stream_t *new_stream(int ghost, int tag, uint64_t bytes)
+static stream_t *new_stream(int ghost, uint64_t bytes)
 {
     stream_t *s = csp_must_malloc(sizeof(*s));
 
     memset(s, 0, sizeof(*s));
     s->ghost = ghost;
-    s->tag = tag;
     s->bytes = bytes;
+    return s;
+}
+
+static void begin_stream(stream_t * s, int tag)
+{
+    s->tag = tag;
     s->next = streams;
     streams = s;
-    return s;
 }
 
 /* A tag that no other stream into this ghost uses. */
@@ -290,22 +308,47 @@ static int free_tag(void)
     return TAG_DATA + last;
 }
 
+static void fetch(stream_t * in)
+{
+    sending_t *s = new_sending(sizeof(envelope_t));
+    envelope_t e = {.kind = ENVELOPE_FETCH,.bytes = in->bytes,.name = in->name };
+
+    fetched++;
+    begin_stream(in, free_tag());
+    progress_stream(in);        /* the receives come before the data */
+    e.data_tag = in->tag;
+    memcpy(s->bytes, &e, sizeof(e));
+    begin_sending(s, sizeof(e), in->ghost);
+}
+
+/* Returns how many it has asked for. */
+static int fetch_next(void)
+{
+    int n = 0;
+
+    for (; unfetched && fetched < FETCHES; n++) {
+        stream_t *in = unfetched;
+        unfetched = in->next;
+        if (!unfetched)
+            last_unfetched = &unfetched;
+        fetch(in);
+    }
+    return n;
+}
+
 void csp_wire_fetch(const csp_msg_t * msg, const csp_recv_t * recv)
 {
-    stream_t *in = new_stream(msg->ghost, 0, MPL_MIN(msg->bytes, recv->bytes));
-    sending_t *s = new_sending(sizeof(envelope_t));
-    envelope_t e = {.kind = ENVELOPE_FETCH,.bytes = in->bytes,.name = msg->name };
+    stream_t *in = new_stream(msg->ghost, MPL_MIN(msg->bytes, recv->bytes));
 
-    in->tag = free_tag();
     in->is_in = 1;
     in->recv = *recv;
     in->rank = msg->rank;
     in->msg_tag = msg->tag;
     in->msg_bytes = msg->bytes;
-    progress_stream(in);        /* the receives come before the data */
-    e.data_tag = in->tag;
-    memcpy(s->bytes, &e, sizeof(e));
-    begin_sending(s, sizeof(e), msg->ghost);
+    in->name = msg->name;
+    *last_unfetched = in;
+    last_unfetched = &in->next;
+    fetch_next();
 }
 
 /* ---- what arrives ---- */
@@ -313,8 +356,9 @@ void csp_wire_fetch(const csp_msg_t * msg, const csp_recv_t * recv)
 static void handle_fetch(const envelope_t * e, int ghost)
 {
     outgoing_t *out = (outgoing_t *) (uintptr_t) e->name;
-    stream_t *s = new_stream(ghost, e->data_tag, e->bytes);
+    stream_t *s = new_stream(ghost, e->bytes);
 
+    begin_stream(s, e->data_tag);
     s->client = out->client;
     s->op = out->op;
     s->spot = out->spot;
@@ -327,7 +371,8 @@ static void handle_msg(const envelope_t * e, const void *data, int ghost)
     const csp_msg_t msg = {
         .context = e->context,.rank = e->rank,.tag = e->tag,.bytes = e->bytes,.ghost = ghost,
         .place = e->kind == ENVELOPE_EAGER ? CSP_IN_GHOST : CSP_ELSEWHERE,.data = data,
-        .name = e->name,.client = csp_client_of(e->dest)
+        .name = e->name,.client = csp_client_of(e->dest),
+        .error = e->kind == ENVELOPE_EAGER && e->error ? CSP_UNREAD : 0
     };
 
     csp_match_msg(&msg);
@@ -377,12 +422,13 @@ int csp_wire_progress(void)
     n = progress_receives();
     n += progress_sendings();
     n += progress_streams();
+    n += fetch_next();
     return n;
 }
 
 int csp_wire_is_idle(void)
 {
-    return !sendings && !streams && unanswered == 0;
+    return !sendings && !streams && !unfetched && unanswered == 0;
 }
 
 int csp_wire_has_ended(void)
