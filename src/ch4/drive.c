@@ -23,13 +23,7 @@ MPL_STATIC_INLINE_PREFIX int drive_shm_once(MPIDI_per_vci_t * vci, int *mpi_errn
     const uint64_t early = vci->unexp_table.seq;        /* messages that came before their receives */
 
     *mpi_errno = MPIDI_SHM_progress(vci->threads.index, 0);
-    if (unlikely(early != vci->unexp_table.seq)) {
-        MPIDI_thread_t *self = MPIDI_thread_self();
-        self->early += (int) (vci->unexp_table.seq - early);
-        self->attention |= MPIDI_THREAD_EARLY;
-        return 1;
-    }
-    if (completed != MPIDI_thread_local.completed)
+    if (completed != MPIDI_thread_local.completed || early != vci->unexp_table.seq)
         return 1;
     if (arrived == MPIDI_thread_local.arrived)
         return 0;
@@ -91,11 +85,23 @@ MPL_STATIC_INLINE_PREFIX int drive_parts(MPIDI_per_vci_t * vci, int flag, int wa
 #define FOUND(vci_) \
     (MPIDI_thread_local.completed + MPIDI_thread_local.arrived + (unsigned) (vci_)->unexp_table.seq)
 
+/* For MPIDI_early_yield, before the thread's next poll. */
+static void note_early(uint64_t messages)
+{
+    MPIDI_thread_t *self = MPIDI_thread_self();
+
+    self->early += (int) messages;
+    self->attention |= MPIDI_THREAD_EARLY;
+}
+
 int MPIDI_drive(MPIDI_per_vci_t * vci, int flag, int wait)
 {
     const unsigned found = MPIDI_STATS_ARE_ON ? FOUND(vci) : 0;
+    const uint64_t early = vci->unexp_table.seq;
     int mpi_errno = drive_parts(vci, flag, wait);
 
+    if (unlikely(early != vci->unexp_table.seq))
+        note_early(vci->unexp_table.seq - early);
     MPIDI_STATS(MPIDI_stats_polled(&vci->threads, found != FOUND(vci)));
     (void) found;
     return mpi_errno;

@@ -15,6 +15,10 @@
 #define MPIR_REQUEST_IS_CACHED 1
 #include "thread.h"
 
+/* In a block, as many as handles have bits for: a VCI then has room for a million requests. */
+#undef REQUEST_NUM_INDICES
+#define REQUEST_NUM_INDICES REQUEST_OBJECT_MAX
+
 /* Objects in a batch; a thread's list holds less than twice as many. */
 #define MPIDI_REQUEST_BATCH 32
 

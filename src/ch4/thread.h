@@ -57,6 +57,7 @@ typedef struct MPIDI_thread {
     /* from here on as new for each thread */
     int tests;                  /* nonblocking calls without result until it offers its processor */
     unsigned attention;         /* MPIDI_THREAD_*: what it looks into before its next poll */
+    int backing_off;            /* VCIs whose backoff_ns is not 0 */
     int early;                  /* messages it took in before their receives, since its last yield */
     tsm_usc_waiter_t waiter;    /* other threads write it and the links; see tsm_usc.h */
     tsm_usc_link_t links[MPIDI_THREAD_LINKS];

@@ -44,7 +44,7 @@ static void exchange(int tag, int round, MPI_Datatype type)
     check(out, 100 * round + mt.peer, &status, tag, type);
 }
 
-/* As at the end of a row of processes: the request is complete, the status that of no process. */
+/* Without both processes: the request is complete, the status that of no process. */
 static void with_nobody(int tag)
 {
     int value = tag, count = -1;
@@ -61,6 +61,25 @@ static void with_nobody(int tag)
         MT_CHECK(status[i].MPI_SOURCE == MPI_PROC_NULL && count == 0 && value == tag,
                  "nobody has sent %d numbers as process %d", count, status[i].MPI_SOURCE);
     }
+}
+
+/* At the end of a row of processes: the message goes, and the status is that of no process. */
+static void from_nobody(int tag)
+{
+    int value = tag, in = -1, got[2] = { -1, -1 };
+    MPI_Request r[2];
+    MPI_Status status[2];
+
+    MT_OK(MPI_Isendrecv(&value, 1, MPI_INT, mt.peer, tag, &in, 1, MPI_INT, MPI_PROC_NULL, tag,
+                        MPI_COMM_WORLD, &r[0]));
+    MT_OK(MPI_Isendrecv_replace(&value, 1, MPI_INT, mt.peer, tag, MPI_PROC_NULL, tag, MPI_COMM_WORLD,
+                                &r[1]));
+    for (int i = 0; i < 2; i++)
+        MT_OK(MPI_Recv(&got[i], 1, MPI_INT, mt.peer, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    MT_OK(MPI_Waitall(2, r, status));
+    for (int i = 0; i < 2; i++)
+        MT_CHECK(status[i].MPI_SOURCE == MPI_PROC_NULL && got[i] == tag && value == tag && in == -1,
+                 "from nobody: source %d, got %d", status[i].MPI_SOURCE, got[i]);
 }
 
 static void too_long(int tag)
@@ -85,6 +104,7 @@ static void *worker(void *arg)
         exchange(t->id, i, type);
     MT_OK(MPI_Type_free(&type));
     with_nobody(t->id);
+    from_nobody(t->id);
     too_long(t->id);
     return NULL;
 }

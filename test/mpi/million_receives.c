@@ -3,11 +3,12 @@
 
 /* The threads of process 1 post a million receives, each with a tag of its own, before process 0 sends
  * the first message. A VCI must have requests for all of them, and each message finds its receive, in a
- * time that does not grow with their number. Then a tenth as many messages come before their receives,
+ * time that does not grow with their number. Then a hundredth as many come before their receives,
  * which are posted in the reverse order. */
 #include "mt.h"
 
 #define READY 0
+#define EARLY 100               /* one message in so many comes early */
 
 static int *in;
 static pthread_barrier_t all;       /* the threads of process 1 */
@@ -33,7 +34,7 @@ static void post_and_wait(const mt_thread_t * t)
 
 static void receive_early(const mt_thread_t * t)
 {
-    for (long i = mt.iters / 10; i-- > 0;) {
+    for (long i = mt.iters / EARLY; i-- > 0;) {
         int data;
 
         MT_OK(MPI_Recv(&data, 1, MPI_INT, 0, tag_of(t, i), MPI_COMM_WORLD, MPI_STATUS_IGNORE));
@@ -62,7 +63,7 @@ static void send_first(const mt_thread_t * t, long n, int factor)
 static void *sender(void *arg)
 {
     send_first(arg, mt.iters, -1);
-    send_first(arg, mt.iters / 10, 1);
+    send_first(arg, mt.iters / EARLY, 1);
     return NULL;
 }
 

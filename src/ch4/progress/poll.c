@@ -34,21 +34,28 @@ void MPIDI_poll_give_way(int vci)
         tsm_yield_server();
 }
 
-/* Before a poll of a thread that has something to attend to. Returns 0 if it leaves the lock alone.
- * Forgets about back-off once a VCI has none: another VCI is tried a little early then. */
+/* Before a poll of a thread that has something to attend to. Returns 0 if it leaves the lock alone. */
 int MPIDI_poll_attend(MPIDI_thread_t * self, int vci, int wait)
 {
     const MPIDI_thread_watch_t *watch = &self->watch[vci];
 
     if (self->attention & MPIDI_THREAD_EARLY)
         MPIDI_early_yield(self);
-    if (watch->backoff_ns == 0)
-        self->attention &= ~MPIDI_THREAD_BACKS_OFF;
     return wait || watch->backoff_ns == 0 || tsm_now_ns() >= watch->not_before;
+}
+
+/* The thread has had the lock of the VCI. */
+void MPIDI_poll_end_backoff(MPIDI_thread_t * self, int vci)
+{
+    self->watch[vci].backoff_ns = 0;
+    if (--self->backing_off == 0)
+        self->attention &= ~MPIDI_THREAD_BACKS_OFF;
 }
 
 static void back_off(MPIDI_thread_t * self, MPIDI_thread_watch_t * watch)
 {
+    if (watch->backoff_ns == 0)
+        self->backing_off++;
     watch->backoff_ns = watch->backoff_ns ? MPL_MIN(2 * watch->backoff_ns, BACKOFF_LAST_NS) :
         BACKOFF_FIRST_NS;
     watch->not_before = tsm_now_ns() + watch->backoff_ns;

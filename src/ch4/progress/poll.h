@@ -27,6 +27,7 @@
 void MPIDI_poll_missed(MPIDI_thread_t * self, int vci, int wait);
 void MPIDI_poll_offer_processor(MPIDI_thread_t * self);
 int MPIDI_poll_attend(MPIDI_thread_t * self, int vci, int wait);
+void MPIDI_poll_end_backoff(MPIDI_thread_t * self, int vci);
 
 /* Let in the threads that wait for the lock of a VCI, which the calling thread, of the library, would
  * take again at once. They may be without a processor, so not for long. */
@@ -101,7 +102,8 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_poll(int vci, int flag, int wait)
 
     unsigned completed = MPIDI_thread_local.completed;
     mpi_errno = MPIDI_poll_drive(p, flag, wait);
-    self->watch[vci].backoff_ns = 0;
+    if (unlikely(self->watch[vci].backoff_ns))
+        MPIDI_poll_end_backoff(self, vci);
     self->watch[vci].taken = 0;
     if (MPIDI_MODEL_ISSUE == MPIDI_ISSUE_CSYNC)
         MPIDI_section_exit(&p->lock);
