@@ -9,8 +9,12 @@
 
 #include "tsm/tsm_load.h"
 
-/* Pauses at a taken mutex before the thread sleeps: about the time of a few polls. */
-#define PAUSES 256
+/* How long a thread looks at a taken mutex before it sleeps: about the time of a few polls. Not a
+ * number of pauses, since a pause took 27 ns on one processor and 13 on another. */
+#define LOOK_NS 8000
+
+/* Pauses from one look to the next, at most. */
+#define MOST_PAUSES 128
 
 /* Try the lock for a moment, while there is a processor for each thread; 1 if it is ours. The Pthread
  * mutex and the futex lock put a thread to sleep at once, which takes longer than a poll holds the
@@ -19,12 +23,17 @@ static int look(MPIDU_Thread_mutex_t * m)
 {
     if (MPICH_THREAD_LOCK != TSM_LOCK_KIND_MUTEX && MPICH_THREAD_LOCK != TSM_LOCK_KIND_FUTEX)
         return 0;
+
+    const uint64_t end = tsm_now_ns() + LOOK_NS;
+    int pauses = 1;
+
     /* twice as long each time: all that look fetch the line again after each release */
-    for (int pauses = 1; pauses < PAUSES && !tsm_load_crowded(); pauses *= 2) {
+    while (!tsm_load_crowded() && tsm_now_ns() < end) {
         for (int i = 0; i < pauses; i++)
             tsm_cpu_pause();
         if (__atomic_load_n(&m->owner, __ATOMIC_RELAXED) == 0 && tsm_lock_try(&m->mutex))
             return 1;
+        pauses = MPL_MIN(2 * pauses, MOST_PAUSES);
     }
     return 0;
 }
