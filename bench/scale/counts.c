@@ -14,6 +14,7 @@
 
 #include "lock/tsm_mcs.h"
 #include "lock/tsm_ticket.h"
+#include "queue/tsm_ring.h"
 
 #define THREADS 8
 #define ROUNDS 100
@@ -78,6 +79,55 @@ static void take_mcs(int me)
     tsm_mcs_release(&mcs, &nodes[me].node);
 }
 
+/* The first thread sends a lap of messages that fill two lines each; the second one receives them. */
+#define SLOTS 8
+#define SLOT_SIZE 256
+#define WORDS (2 * TSM_CACHELINE / sizeof(uint64_t))
+
+static struct {
+    tsm_ring_t ring TSM_ALIGNED;
+    char slots[SLOTS * SLOT_SIZE];
+} shared;
+static tsm_ring_writer_t writer TSM_ALIGNED;
+static tsm_ring_reader_t reader TSM_ALIGNED;
+
+static void send_lap(void)
+{
+    for (int i = 0; i < SLOTS; i++) {
+        uint64_t position = 0;
+        tsm_ring_slot_t *slot = tsm_ring_claim(&writer, &position);
+        if (!slot)
+            return;             /* only before the rounds: the receiver was not there yet */
+        for (size_t w = 1; w < WORDS; w++)
+            ((uint64_t *) slot)[w] = position;
+        tsm_ring_publish(slot, position);
+    }
+}
+
+static void receive_lap(void)
+{
+    static struct {
+        uint64_t of_all TSM_ALIGNED;
+    } sum;
+
+    for (int i = 0; i < SLOTS; i++) {
+        const tsm_ring_slot_t *slot = tsm_ring_take(&reader);
+        if (!slot)
+            return;
+        for (size_t w = 1; w < WORDS; w++)
+            sum.of_all += ((const uint64_t *) slot)[w];
+        tsm_ring_give_back(&reader);
+    }
+}
+
+static void pass_lap(int me)
+{
+    if (me == 0)
+        send_lap();
+    else
+        receive_lap();
+}
+
 typedef struct count {
     const char *name;
     void (*act)(int me);
@@ -97,6 +147,7 @@ static const count_t counts[] = {
     {"apart", apart, 2, 8, 0, 0, "two lines do not"},
     {"ticket", take_ticket, 8, 8, 24, 0, "next; serving: the look and the release; whatever the cores"},
     {"ticket-2", take_ticket, 2, 8, 6, 0, "the same"},
+    {"ring", pass_lap, 2, 8, SLOTS * 4 + 2, 0, "each message: two lines there and back; head once"},
     {"mcs", take_mcs, 8, 8, 8, 0, "the tail only, while nobody waits"},
 };
 
@@ -140,6 +191,9 @@ static void rounds(void *arg)
 
 static void first(void *arg)
 {
+    tsm_ring_init(&shared.ring, SLOTS, SLOT_SIZE);
+    tsm_ring_writer_init(&writer, &shared.ring, SLOTS, SLOT_SIZE);
+    tsm_ring_reader_init(&reader, &shared.ring, SLOTS, SLOT_SIZE);
     for (int i = 1; i < count->threads; i++)
         sim_spawn(i, rounds, (void *) (intptr_t) i);
     rounds(arg);

@@ -1,0 +1,134 @@
+/*
+ * Copyright (C) by the MPICH-TSM developers
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "mpidimpl.h"
+
+#if defined(POSIX_EAGER_INLINE) && POSIX_EAGER_INLINE == __posix_eager_inline_ring__
+
+#include "mpidu_init_shm.h"
+
+MPIDI_POSIX_ring_global_t MPIDI_POSIX_ring_global;
+
+static size_t up_to(size_t size, size_t unit)
+{
+    return (size + unit - 1) / unit * unit;
+}
+
+/* Where the parts of a box are. Cells begin a page, so that they stay untouched until they are used. */
+static void lay_out(MPIDI_POSIX_ring_global_t * g)
+{
+    const size_t page = 4096;
+    const size_t cells = (size_t) MPIR_CVAR_CH4_SHM_POSIX_IQUEUE_NUM_CELLS;
+
+    g->cell_size = MPIR_CVAR_CH4_SHM_POSIX_IQUEUE_CELL_SIZE;
+    g->returns_at = tsm_ring_size(MPIDI_POSIX_RING_SLOTS, MPIDI_POSIX_RING_SLOT_SIZE);
+    g->cells_at = up_to(g->returns_at + tsm_returns_size(cells), page);
+    g->box_size = up_to(g->cells_at + cells * g->cell_size, page);
+}
+
+/* The shared parts of our own boxes, which nobody uses before the barrier. */
+static void fill_own(MPIDI_POSIX_ring_global_t * g)
+{
+    const int rank = MPIDI_POSIX_global.my_local_rank;
+
+    for (int vsi = 0; vsi < g->num_vsis; vsi++) {
+        MPIDI_POSIX_ring_vsi_t *v = &g->vsi[vsi];
+        tsm_ring_t *ring = (tsm_ring_t *) MPIDI_POSIX_ring_box(rank, vsi);
+        tsm_ring_init(ring, MPIDI_POSIX_RING_SLOTS, MPIDI_POSIX_RING_SLOT_SIZE);
+        tsm_ring_reader_init(&v->reader, ring, MPIDI_POSIX_RING_SLOTS, MPIDI_POSIX_RING_SLOT_SIZE);
+        v->returns = MPIDI_POSIX_ring_returns(rank, vsi);
+        tsm_returns_init(v->returns, MPIR_CVAR_CH4_SHM_POSIX_IQUEUE_NUM_CELLS, &v->own_cells);
+    }
+}
+
+int MPIDI_POSIX_ring_init(int rank, int size)
+{
+    MPIDI_POSIX_ring_global_t *g = &MPIDI_POSIX_ring_global;
+    const int boxes = MPIDI_POSIX_global.num_local * MPIDI_POSIX_global.num_vsis;
+    int mpi_errno = MPI_SUCCESS;
+    MPIR_CHKPMEM_DECL(1);
+
+    MPIR_Assert(MPIR_CVAR_CH4_SHM_POSIX_IQUEUE_CELL_SIZE % MAX_ALIGNMENT == 0);
+    MPL_COMPILE_TIME_ASSERT(sizeof(MPIDI_POSIX_ring_slot_t) == MPIDI_POSIX_RING_SLOT_SIZE);
+    MPL_COMPILE_TIME_ASSERT(offsetof(MPIDI_POSIX_ring_slot_t, u) % MAX_ALIGNMENT == 0);
+    g->num_vsis = MPIDI_POSIX_global.num_vsis;
+    lay_out(g);
+    MPIR_CHKPMEM_MALLOC(g->writers, tsm_ring_writer_t *, boxes * sizeof(tsm_ring_writer_t),
+                        mpi_errno, "rings", MPL_MEM_SHM);
+    mpi_errno = MPIDU_Init_shm_alloc(boxes * g->box_size, (void *) &g->segment);
+    MPIR_ERR_CHECK(mpi_errno);
+    fill_own(g);
+    for (int i = 0; i < boxes; i++)
+        tsm_ring_writer_init(&g->writers[i], (tsm_ring_t *) (g->segment + i * g->box_size),
+                             MPIDI_POSIX_RING_SLOTS, MPIDI_POSIX_RING_SLOT_SIZE);
+    mpi_errno = MPIDU_Init_shm_barrier();
+    MPIR_ERR_CHECK(mpi_errno);
+    MPIR_CHKPMEM_COMMIT();
+
+  fn_exit:
+    return mpi_errno;
+  fn_fail:
+    MPIR_CHKPMEM_REAP();
+    goto fn_exit;
+}
+
+int MPIDI_POSIX_ring_finalize(void)
+{
+    MPIDI_POSIX_ring_global_t *g = &MPIDI_POSIX_ring_global;
+    int mpi_errno = MPI_SUCCESS;
+
+    if (g->segment)
+        mpi_errno = MPIDU_Init_shm_free(g->segment);
+    MPL_free(g->writers);
+    memset(g, 0, sizeof(*g));
+    return mpi_errno;
+}
+
+/* Copy header and data into the cell. Returns the size of the payload. */
+static MPI_Aint fill_cell(char *cell, const MPIDI_POSIX_ring_segment_t * segment, MPI_Aint * sent)
+{
+    MPI_Aint room = segment->am_hdr ? MPIDI_POSIX_ring_header_room(segment->am_hdr_sz) : 0;
+
+    if (segment->am_hdr)
+        memcpy(cell, segment->am_hdr, segment->am_hdr_sz);
+    if (sent) {
+        MPIR_Typerep_pack(segment->buf, segment->count, segment->datatype, segment->offset,
+                          cell + room, (MPI_Aint) MPIDI_POSIX_ring_global.cell_size - room, sent);
+        room += *sent;
+    }
+    return room;
+}
+
+/* The cell is filled before a slot is claimed, since the slots behind a claimed one wait for it. */
+int MPIDI_POSIX_ring_send_cell(tsm_ring_writer_t * writer, int src_vsi,
+                               const MPIDI_POSIX_ring_segment_t * segment, MPI_Aint * sent)
+{
+    MPIDI_POSIX_ring_vsi_t *v = &MPIDI_POSIX_ring_global.vsi[src_vsi];
+    const int rank = MPIDI_POSIX_global.my_local_rank;
+    MPIDI_POSIX_ring_slot_t *slot;
+    MPI_Aint payload_size;
+    uint64_t position;
+    uint32_t cell;
+
+    if (tsm_ring_is_full(writer))
+        return MPIDI_POSIX_NOK;
+    cell = tsm_returns_take(v->returns, &v->own_cells);
+    if (cell == TSM_RETURNS_NONE)
+        return MPIDI_POSIX_NOK;
+    payload_size = fill_cell(MPIDI_POSIX_ring_cell(rank, src_vsi, cell), segment, sent);
+    slot = (MPIDI_POSIX_ring_slot_t *) tsm_ring_claim(writer, &position);
+    if (!slot) {
+        tsm_returns_keep(v->returns, &v->own_cells, cell);
+        return MPIDI_POSIX_NOK;
+    }
+    MPIDI_POSIX_ring_fill(slot, src_vsi, segment->msg_hdr,
+                          segment->am_hdr ? MPIDI_POSIX_ring_header_room(segment->am_hdr_sz) : 0,
+                          payload_size, MPIDI_POSIX_RING_IN_CELL);
+    slot->u.cell = cell;
+    tsm_ring_publish(&slot->slot, position);
+    return MPIDI_POSIX_OK;
+}
+
+#endif

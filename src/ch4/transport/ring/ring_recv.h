@@ -1,0 +1,65 @@
+/*
+ * Copyright (C) by the MPICH-TSM developers
+ *     See COPYRIGHT in top-level directory
+ */
+
+#ifndef POSIX_EAGER_RING_RECV_H_INCLUDED
+#define POSIX_EAGER_RING_RECV_H_INCLUDED
+
+#include "ring_types.h"
+
+/* Begin to receive the oldest segment that has come to a VCI. Returns MPIDI_POSIX_NOK if there is none.
+ * The payload stays until the commit. VCI held; waits for nobody. */
+MPL_STATIC_INLINE_PREFIX int
+MPIDI_POSIX_eager_recv_begin(int vsi, MPIDI_POSIX_eager_recv_transaction_t * transaction)
+{
+    tsm_ring_reader_t *reader = &MPIDI_POSIX_ring_global.vsi[vsi].reader;
+    MPIDI_POSIX_ring_slot_t *slot;
+
+    if (unlikely(!reader->ring))
+        return MPIDI_POSIX_NOK; /* no MPI_COMM_WORLD yet: a session with mpi://SELF alone */
+    slot = (MPIDI_POSIX_ring_slot_t *) tsm_ring_take(reader);
+    if (!slot)
+        return MPIDI_POSIX_NOK;
+    transaction->src_local_rank = slot->from;
+    transaction->src_vsi = slot->src_vsi;
+    transaction->dst_vsi = vsi;
+    transaction->msg_hdr = slot->flags & MPIDI_POSIX_RING_HEAD ? &slot->am_header : NULL;
+    transaction->payload_sz = slot->am_header.unused;
+    if (likely(!(slot->flags & MPIDI_POSIX_RING_IN_CELL))) {
+        transaction->payload = slot->u.payload;
+        transaction->transport.ring.cell = TSM_RETURNS_NONE;
+    } else {
+        transaction->payload = MPIDI_POSIX_ring_cell(slot->from, slot->src_vsi, slot->u.cell);
+        transaction->transport.ring.cell = slot->u.cell;
+    }
+    return MPIDI_POSIX_OK;
+}
+
+MPL_STATIC_INLINE_PREFIX void
+MPIDI_POSIX_eager_recv_memcpy(MPIDI_POSIX_eager_recv_transaction_t * transaction,
+                              void *dst, const void *src, size_t size)
+{
+    MPIR_Typerep_copy(dst, src, size);
+}
+
+MPL_STATIC_INLINE_PREFIX void
+MPIDI_POSIX_eager_recv_commit(MPIDI_POSIX_eager_recv_transaction_t * transaction)
+{
+    const uint32_t cell = transaction->transport.ring.cell;
+
+    if (unlikely(cell != TSM_RETURNS_NONE))
+        tsm_returns_give(MPIDI_POSIX_ring_returns(transaction->src_local_rank,
+                                                  transaction->src_vsi), cell);
+    tsm_ring_give_back(&MPIDI_POSIX_ring_global.vsi[transaction->dst_vsi].reader);
+}
+
+MPL_STATIC_INLINE_PREFIX void MPIDI_POSIX_eager_recv_posted_hook(int grank)
+{
+}
+
+MPL_STATIC_INLINE_PREFIX void MPIDI_POSIX_eager_recv_completed_hook(int grank)
+{
+}
+
+#endif /* POSIX_EAGER_RING_RECV_H_INCLUDED */

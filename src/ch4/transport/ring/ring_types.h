@@ -1,0 +1,76 @@
+/*
+ * Copyright (C) by the MPICH-TSM developers
+ *     See COPYRIGHT in top-level directory
+ */
+
+#ifndef POSIX_EAGER_RING_TYPES_H_INCLUDED
+#define POSIX_EAGER_RING_TYPES_H_INCLUDED
+
+#include "mpidimpl.h"
+#include "tsm/queue/tsm_returns.h"
+#include "tsm/queue/tsm_ring.h"
+
+/* Four lines. An MPI message of 64 bytes fills two: 16 bytes of ours, 48 of MPIDIG_hdr_t, the data. */
+#define MPIDI_POSIX_RING_SLOT_SIZE 256
+#define MPIDI_POSIX_RING_SLOT_ROOM (MPIDI_POSIX_RING_SLOT_SIZE - 16)
+
+/* The slots of a ring: 256 KB for each VCI of a process. As many messages are under way before a
+ * sender defers the next. */
+#define MPIDI_POSIX_RING_SLOTS 1024
+
+typedef enum {
+    MPIDI_POSIX_RING_HEAD = 1,  /* begins a message, so it has an active message header */
+    MPIDI_POSIX_RING_IN_CELL = 2        /* the payload is in the cell whose number is in the slot */
+} MPIDI_POSIX_ring_flags_t;
+
+typedef struct MPIDI_POSIX_ring_slot {
+    tsm_ring_slot_t slot;
+    uint16_t from;              /* local rank of the sender */
+    uint8_t src_vsi;
+    uint8_t flags;
+    MPIDI_POSIX_am_header_t am_header;  /* `unused' is the size of the payload */
+    union {
+        char payload[MPIDI_POSIX_RING_SLOT_ROOM];
+        uint32_t cell;
+    } u;
+} MPIDI_POSIX_ring_slot_t;
+
+/* What a process has for one of its VCIs. The shared parts of all are in one segment (ring_init.c). */
+typedef struct MPIDI_POSIX_ring_vsi {
+    tsm_ring_reader_t reader;   /* ring: NULL before there is MPI_COMM_WORLD */
+    tsm_returns_t *returns;
+    uint32_t own_cells;
+} MPIDI_POSIX_ring_vsi_t;
+
+typedef struct MPIDI_POSIX_ring_global {
+    MPIDI_POSIX_ring_vsi_t vsi[MPIDI_CH4_MAX_VCIS];
+    tsm_ring_writer_t *writers; /* [local rank * num_vsis + vsi]; ours */
+    char *segment;
+    size_t box_size;            /* of one VCI of one process in the segment */
+    size_t returns_at, cells_at;        /* in a box; the ring comes first */
+    size_t cell_size;
+    int num_vsis;
+} MPIDI_POSIX_ring_global_t;
+
+extern MPIDI_POSIX_ring_global_t MPIDI_POSIX_ring_global;
+
+MPL_STATIC_INLINE_PREFIX char *MPIDI_POSIX_ring_box(int local_rank, int vsi)
+{
+    MPIDI_POSIX_ring_global_t *g = &MPIDI_POSIX_ring_global;
+
+    return g->segment + ((size_t) local_rank * g->num_vsis + vsi) * g->box_size;
+}
+
+MPL_STATIC_INLINE_PREFIX tsm_returns_t *MPIDI_POSIX_ring_returns(int local_rank, int vsi)
+{
+    return (tsm_returns_t *) (MPIDI_POSIX_ring_box(local_rank, vsi) +
+                              MPIDI_POSIX_ring_global.returns_at);
+}
+
+MPL_STATIC_INLINE_PREFIX char *MPIDI_POSIX_ring_cell(int local_rank, int vsi, uint32_t cell)
+{
+    return MPIDI_POSIX_ring_box(local_rank, vsi) + MPIDI_POSIX_ring_global.cells_at +
+        cell * MPIDI_POSIX_ring_global.cell_size;
+}
+
+#endif /* POSIX_EAGER_RING_TYPES_H_INCLUDED */
