@@ -10,7 +10,9 @@
 #define AHEAD 900               /* fewer than MPICH-TSM has room for, more than MPICH's 64 cells */
 #define BEYOND 3000             /* more than there is room for */
 
-static const int sizes[] = { 0, 1, 8, 64, 176, 191, 192, 193, 208, 240, 256, 4096, 65536, 69600, 200000 };
+static const int sizes[] = {
+    0, 1, 8, 64, 176, 191, 192, 193, 208, 240, 256, 4096, 65536, 69600, 200000
+};
 
 #define SIZES ((int) (sizeof(sizes) / sizeof(sizes[0])))
 #define LARGEST 200000

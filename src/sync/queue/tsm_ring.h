@@ -79,7 +79,8 @@ static inline tsm_ring_slot_t *tsm_ring_slot_(tsm_ring_t *ring, uint32_t slots, 
     return (tsm_ring_slot_t *) ((char *) (ring + 1) + i * slot_size);
 }
 
-/* Make an empty ring. One thread, before any view of it is used. */
+/* Make an empty ring. One thread, before any view of it is used. Memory that is all zero, as the kernel
+ * gives it, is an empty ring already, and need not be touched. */
 static inline void tsm_ring_init(tsm_ring_t *ring, uint32_t slots, uint32_t slot_size)
 {
     tsm_store(&ring->tail, 0, TSM_RELAXED);

@@ -5,7 +5,7 @@
 
 #include "mpidimpl.h"
 
-#if defined(POSIX_EAGER_INLINE) && POSIX_EAGER_INLINE == __posix_eager_inline_ring__
+#if !defined(MPIDI_CH4_DIRECT_NETMOD) && POSIX_EAGER_INLINE == __posix_eager_inline_ring__
 
 #include "mpidu_init_shm.h"
 
@@ -28,7 +28,8 @@ static void lay_out(MPIDI_POSIX_ring_global_t * g)
     g->box_size = up_to(g->cells_at + cells * g->cell_size, page);
 }
 
-/* The shared parts of our own boxes, which nobody uses before the barrier. */
+/* The shared parts of our own boxes, which nobody uses before the barrier. A segment of several
+ * processes is new from the kernel; one of a single process is from malloc. */
 static void fill_own(MPIDI_POSIX_ring_global_t * g)
 {
     const int rank = MPIDI_POSIX_global.my_local_rank;
@@ -36,7 +37,8 @@ static void fill_own(MPIDI_POSIX_ring_global_t * g)
     for (int vsi = 0; vsi < g->num_vsis; vsi++) {
         MPIDI_POSIX_ring_vsi_t *v = &g->vsi[vsi];
         tsm_ring_t *ring = (tsm_ring_t *) MPIDI_POSIX_ring_box(rank, vsi);
-        tsm_ring_init(ring, MPIDI_POSIX_RING_SLOTS, MPIDI_POSIX_RING_SLOT_SIZE);
+        if (MPIDI_POSIX_global.num_local == 1)
+            tsm_ring_init(ring, MPIDI_POSIX_RING_SLOTS, MPIDI_POSIX_RING_SLOT_SIZE);
         tsm_ring_reader_init(&v->reader, ring, MPIDI_POSIX_RING_SLOTS, MPIDI_POSIX_RING_SLOT_SIZE);
         v->returns = MPIDI_POSIX_ring_returns(rank, vsi);
         tsm_returns_init(v->returns, MPIR_CVAR_CH4_SHM_POSIX_IQUEUE_NUM_CELLS, &v->own_cells);
