@@ -7,6 +7,7 @@
 #include "threads/model.h"
 #include "threads/post_queue.h"
 #include "tsm/tsm_load.h"
+#include "tsm/tsm_slice.h"
 
 /*
 === BEGIN_MPI_T_CVAR_INFO_BLOCK ===
@@ -142,6 +143,17 @@ cvars:
       scope       : MPI_T_SCOPE_LOCAL
       description : >-
         Send a short message within a node without a request.
+
+    - name        : MPIR_CVAR_CH4_SLICE_EXTENSION
+      category    : CH4_THREADS
+      type        : boolean
+      default     : true
+      class       : none
+      verbosity   : MPI_T_VERBOSITY_USER_BASIC
+      scope       : MPI_T_SCOPE_LOCAL
+      description : >-
+        A thread that holds a lock asks the kernel for a few microseconds more if its time slice ends,
+        where the kernel offers that (Linux 7.0 with glibc 2.41, or later).
 
 === END_MPI_T_CVAR_INFO_BLOCK ===
 */
@@ -375,6 +387,7 @@ int MPIDI_model_init(void)
                         !choose_post_queue(MPIR_CVAR_CH4_POST_QUEUE), mpi_errno,
                         MPI_ERR_OTHER, "**other");
     tsm_load_override(MPIR_CVAR_CH4_OVERSUBSCRIBED);
+    tsm_slice_start(IS_VCI_LOCKED && MPIR_CVAR_CH4_SLICE_EXTENSION);
     MPIDI_model_names(&model, &progress, &lock);
     if (MPIR_CVAR_DEBUG_SUMMARY && MPIR_Process.rank == 0)
         printf("==== Thread safety ====\nthread-cs: %s\nthread progress: %s\nthread lock: %s\n",

@@ -9,6 +9,7 @@
  * set a flag. tsm_load.h counts the threads that sleep or yield here.
  *
  * Interface:  tsm_yield(), tsm_yield_server()       offer the processor to others
+ *             tsm_yield_slice()                     give granted time back (tsm_slice.h)
  *             tsm_wait_until(condition, policy)     poll a condition, and yield
  *             tsm_wait_word(), tsm_wake_word()      a 32-bit word with values set aside for it
  *             tsm_wait_flagged(),                   a word that the waiter has flagged; the wake
@@ -112,6 +113,23 @@ static inline void tsm_yield(void)
 static inline void tsm_yield_server(void)
 {
     tsm_yield_nap_(TSM_SERVER_YIELDS_PER_NAP);
+}
+
+/* The number of rseq_slice_yield, which old headers lack. The same wherever tsm_slice.h uses it. */
+#define TSM_SYS_RSEQ_SLICE_YIELD 471
+
+/* Give the processor back that the kernel has left to the caller beyond its time slice. Does nothing
+ * if it has been taken meanwhile. */
+static inline void tsm_yield_slice(void)
+{
+#ifdef TSM_SLICE_YIELD
+    TSM_SLICE_YIELD();
+#elif defined(__linux__)
+    int saved = errno;
+
+    syscall(TSM_SYS_RSEQ_SLICE_YIELD);
+    errno = saved;
+#endif
 }
 
 /* How to wait. spins: pauses before the first yield; yields: calls of tsm_yield before the thread

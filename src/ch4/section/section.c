@@ -96,6 +96,7 @@ static void exit_csync(MPIDU_Thread_mutex_t * m)
     combine(m);
     MPIDI_vci_csync_leave(m);
     MPIDI_section_wake_after_();
+    tsm_slice_end();
 }
 
 /* Enter a mutex that the thread does not hold. */

@@ -93,6 +93,7 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_section_release(MPIDU_Thread_mutex_t * m)
         MPIDI_vci_lock_leave(m);
 
     MPIDI_section_wake_after_();
+    tsm_slice_end();
     return depth;
 }
 
@@ -108,6 +109,7 @@ MPL_STATIC_INLINE_PREFIX void MPIDI_section_leave_last_(MPIDU_Thread_mutex_t * m
     MPIDI_SECTION_FENCE();
     if (unlikely(MPIDI_post_queue_may_have(&vci->posted)))
         MPIDI_section_help(m);
+    tsm_slice_end();            /* last: it may yield, which would delay wakes and posted operations */
 }
 
 /* Leave a VCI: MPIDI_section_exit, inlined. Not with csync. */
@@ -179,6 +181,8 @@ MPL_STATIC_INLINE_PREFIX void MPIDI_section_yield(MPIDU_Thread_mutex_t * m)
  *  - After the release the thread looks at the queue once more. A thread that posts tries the lock
  *    afterwards. One of the two sees the other (MPIDI_SECTION_FENCE), so no posted operation waits
  *    for the next MPI call of its thread while another thread leaves. This also holds for a thread
- *    that entered only to issue for others, up to MPIR_CVAR_CH4_MAX_COMBINE operations a call. */
+ *    that entered only to issue for others, up to MPIR_CVAR_CH4_MAX_COMBINE operations a call.
+ *  - A thread asks for a longer time slice (tsm_slice.h) from the first lock of any mutex that it takes
+ *    until it has released the last one and done the above. */
 
 #endif /* MPIDI_SECTION_H_INCLUDED */

@@ -21,6 +21,7 @@
 #include "../thread.h"
 #include "../vci.h"
 #include "../watched.h"
+#include "tsm/tsm_slice.h"
 
 /* pthread_self(). In glibc on x86-64 that is the thread pointer, which is read without a call; a call
  * here would also make the caller save its registers twice in each section. */
@@ -43,6 +44,7 @@ MPL_STATIC_INLINE_PREFIX void MPIDI_vci_lock_own_(MPIDU_Thread_mutex_t * m, int 
     m->count = 1;
     MPIDI_thread_local.held += is_vci ? MPIDI_THREAD_VCI : MPIDI_THREAD_SECTION;
     MPIDI_STATS(if (is_vci) MPIDI_stats_acquired(m->vci));
+    tsm_slice_begin();          /* the section ends it (section.h): work follows the release */
 }
 
 /* 1 if m is the lock of a VCI and the model is csync. */
