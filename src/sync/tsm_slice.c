@@ -31,6 +31,7 @@ static __thread slice_thread_t self __attribute__((tls_model("initial-exec")));
 /* Tests replace the two facts about the machine. */
 #ifndef TSM_SLICE_AREA
 #include <sys/prctl.h>
+#include <sys/rseq.h>
 
 #ifndef PR_RSEQ_SLICE_EXTENSION
 #define PR_RSEQ_SLICE_EXTENSION 79
@@ -42,16 +43,11 @@ static __thread slice_thread_t self __attribute__((tls_model("initial-exec")));
 #define TSM_SLICE_ENABLE() prctl(PR_RSEQ_SLICE_EXTENSION, (unsigned long) PR_RSEQ_SLICE_EXTENSION_SET, \
                                  (unsigned long) PR_RSEQ_SLICE_EXT_ENABLE, 0ul, 0ul)
 
-/* Of glibc 2.35 and later; weak, so that the library also works with an older one. */
-extern const ptrdiff_t __rseq_offset __attribute__((weak));
-extern const unsigned int __rseq_size __attribute__((weak));
-
-/* The caller's area, or NULL if it is too short. Up to 2.40 glibc registers 32 bytes, which the kernel
- * takes for the old form without the extension; 2.35 to 2.39 say 32, later ones what is in use. */
+/* The caller's area, or NULL if it is too short: the kernel takes 32 bytes for the old form, which is
+ * without the extension. */
 static tsm_slice_area_t *registered_area(void)
 {
-    if (&__rseq_size == NULL || &__rseq_offset == NULL ||
-        __rseq_size <= sizeof(tsm_slice_area_t))
+    if (__rseq_size <= sizeof(tsm_slice_area_t))
         return NULL;
     return (tsm_slice_area_t *) ((char *) __builtin_thread_pointer() + __rseq_offset);
 }

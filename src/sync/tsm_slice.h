@@ -6,8 +6,8 @@
 /*
  * A thread that holds a lock asks the kernel not to take its processor for a moment. If its time slice
  * ends meanwhile, the kernel may grant it some microseconds more, in which it releases the lock; then
- * it gives the processor back. Linux 7.0 and later have this; elsewhere each call is one load and a
- * branch.
+ * it gives the processor back. Linux 7.0 and later have this, with glibc 2.41 and later; compiled with
+ * another C library the calls are empty, with an older kernel each is one load and a branch.
  *
  * Interface:  tsm_slice_start(allowed)            decides for the process
  *             tsm_slice_supported()               1 if threads ask
@@ -31,8 +31,15 @@
 
 #include "tsm_atomic.h"
 
-/* Where the number of the system call and the place of the area are known. Tests bring an area. */
-#if defined(TSM_SLICE_AREA) || (defined(__linux__) && defined(__GLIBC__) && defined(__LP64__) && \
+/* Where the number of the system call is known, and the C library registers enough of the area. Else
+ * the calls are empty. Tests bring an area. */
+#include <limits.h>             /* __GLIBC_PREREQ, where there is one */
+#ifndef __GLIBC_PREREQ
+#define TSM_SLICE_LIBC 0
+#else
+#define TSM_SLICE_LIBC __GLIBC_PREREQ(2, 41)
+#endif
+#if defined(TSM_SLICE_AREA) || (defined(__linux__) && TSM_SLICE_LIBC && defined(__LP64__) && \
     (defined(__x86_64__) || defined(__aarch64__) || defined(__riscv) || defined(__s390x__)))
 #define TSM_HAVE_SLICE 1
 #else
