@@ -5,7 +5,8 @@
 
 #include "mpidimpl.h"
 
-#if !defined(MPIDI_CH4_DIRECT_NETMOD) && POSIX_EAGER_INLINE == __posix_eager_inline_ring__
+#if !defined(MPIDI_CH4_DIRECT_NETMOD) && defined(POSIX_EAGER_INLINE) && \
+    POSIX_EAGER_INLINE == __posix_eager_inline_ring__
 
 #include "mpidu_init_shm.h"
 
