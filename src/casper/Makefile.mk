@@ -9,6 +9,7 @@ mpi_core_sources += \
     src/mpid/ch4/src/casper/csp_comm.c \
     src/mpid/ch4/src/casper/csp_copy.c \
     src/mpid/ch4/src/casper/csp_data.c \
+    src/mpid/ch4/src/casper/csp_desk.c \
     src/mpid/ch4/src/casper/csp_direct.c \
     src/mpid/ch4/src/casper/csp_domain.c \
     src/mpid/ch4/src/casper/csp_done.c \
@@ -16,15 +17,18 @@ mpi_core_sources += \
     src/mpid/ch4/src/casper/csp_file.c \
     src/mpid/ch4/src/casper/csp_ghost.c \
     src/mpid/ch4/src/casper/csp_grant.c \
+    src/mpid/ch4/src/casper/csp_help.c \
     src/mpid/ch4/src/casper/csp_hint.c \
     src/mpid/ch4/src/casper/csp_inner.c \
     src/mpid/ch4/src/casper/csp_life.c \
     src/mpid/ch4/src/casper/csp_match.c \
     src/mpid/ch4/src/casper/csp_node.c \
+    src/mpid/ch4/src/casper/csp_pair.c \
     src/mpid/ch4/src/casper/csp_place.c \
     src/mpid/ch4/src/casper/csp_post.c \
     src/mpid/ch4/src/casper/csp_probe.c \
     src/mpid/ch4/src/casper/csp_recv.c \
+    src/mpid/ch4/src/casper/csp_ring.c \
     src/mpid/ch4/src/casper/csp_rma.c \
     src/mpid/ch4/src/casper/csp_send.c \
     src/mpid/ch4/src/casper/csp_settings.c \

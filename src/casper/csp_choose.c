@@ -183,6 +183,7 @@ static void apply_numbers(const int *number)
     MPL_free(map);
     MPIR_Process.rank = number[MPIR_Process.rank];
     csp_world.is_ghost = MPIR_Process.rank >= csp_world.users;
+    csp_world.pid = getpid();
 }
 
 /* ---- all of it ---- */

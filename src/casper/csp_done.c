@@ -5,13 +5,21 @@
 
 #include "mpidimpl.h"
 #include <pthread.h>
+#include "csp_help.h"
 #include "csp_post.h"
+#include "csp_ring.h"
 
 /* Looks of a waiting process between two that check whether its ghost lives. */
 #define LOOKS_PER_CHECK (1u << 16)
 
 /* Posts that may wait for room while more small messages are sent, some 9 MB of them. */
 #define MOST_WAITING 65536
+
+/* Vain looks between two that look at the clock. */
+#define LOOKS_PER_CLOCK 8
+
+/* Vain looks between two that wake the ghost, which may have slept until now. */
+#define LOOKS_PER_RING 512
 
 /* Vain looks before the caller offers its processor to the ghost. */
 #define LOOKS_PER_YIELD 16
@@ -40,6 +48,17 @@ static int error_of(const csp_answer_t * answer, MPI_Aint room)
                                 answer->error, "**buffer", 0);
 }
 
+/* Data that has come with the answer. */
+static void take_data(csp_op_t * op, const csp_answer_t * answer, MPI_Aint bytes)
+{
+    if (answer->flags & CSP_ANSWER_INLINE)
+        memcpy(op->data.addr, answer->data, bytes);
+    if (!(answer->flags & CSP_ANSWER_SLOT))
+        return;
+    memcpy(op->data.addr, csp_node.user[answer->segment].slot[answer->object], bytes);
+    csp_slot_free((int) answer->segment, answer->object);
+}
+
 static void complete_recv(csp_op_t * op, const csp_answer_t * answer)
 {
     MPI_Status *status = &op->req->status;
@@ -54,6 +73,7 @@ static void complete_recv(csp_op_t * op, const csp_answer_t * answer)
     status->MPI_SOURCE = answer->source;
     status->MPI_TAG = answer->tag;
     MPIR_STATUS_SET_COUNT(*status, got);
+    take_data(op, answer, got);
     mpi_errno = csp_data_arrived(&op->data, got);
     if (answer->error != MPI_SUCCESS)
         mpi_errno = error_of(answer, op->data.bytes);
@@ -102,13 +122,15 @@ static int take_one(csp_answer_t * answer)
 
 /* Without the lock, and one after the other: a completion may free a communicator or a datatype, whose
  * attributes have callbacks of the user, which may call MPI and wait for an answer themselves. */
-static int complete_all(void)
+static int complete_all(uint32_t * flags)
 {
     csp_answer_t answer;
     int n = 0;
 
-    for (; take_one(&answer); n++)
+    for (; take_one(&answer); n++) {
+        *flags |= answer.flags;
         complete((csp_op_t *) (uintptr_t) answer.op, &answer);
+    }
     return n;
 }
 
@@ -119,29 +141,60 @@ void csp_let_in(void)
 #endif
 }
 
+void csp_check_ghost(void)
+{
+    if (!csp_node_lives(csp_node.my_ghost->pid))
+        csp_fail("the ghost of process %d has died", MPIR_Process.rank);
+}
+
+/* Let the ghost know that we wait: then we copy our data, and not it. */
+static void show_that_we_wait(unsigned looks)
+{
+    TSM_ATOMIC(uint64_t) *looked = &csp_node.my_user->looked;
+
+    if (looks % LOOKS_PER_CLOCK == 0 || tsm_load(looked, TSM_RELAXED) == 0)
+        tsm_store(looked, tsm_now_ns(), TSM_RELAXED);
+}
+
+/* While the ghost copies, perhaps our data, it may be our processor that it needs. */
+static int is_time_to_yield(unsigned looks)
+{
+    return looks % LOOKS_PER_YIELD == 0 ||
+        tsm_load(&csp_node.my_ghost->desk.is_copying, TSM_RELAXED);
+}
+
 void csp_look_again(void)
 {
     static __thread unsigned looks;
 
     looks++;
-    if (looks % LOOKS_PER_YIELD == 0) {
+    show_that_we_wait(looks);
+    if (is_time_to_yield(looks)) {
         tsm_load_touch();
         if (tsm_load_crowded())
             tsm_yield();
     }
-    if (looks % LOOKS_PER_CHECK == 0 && !csp_node_lives(csp_node.my_ghost->pid))
-        csp_fail("the ghost of process %d has died", MPIR_Process.rank);
+    if (looks % LOOKS_PER_RING == 0)
+        csp_ring();
+    if (looks % LOOKS_PER_CHECK == 0)
+        csp_check_ghost();
 }
 
+/* The first answers tell whether it was of use to wake the ghost (csp_ring.c). */
 int csp_take_answers(int *made_progress)
 {
+    uint32_t flags = 0;
     int n = 0;
 
     if (!csp_outstanding()) {
         csp_post_waiting();
         return MPI_SUCCESS;
     }
-    n = complete_all();
+    n = complete_all(&flags);
+    if (n == 0 && csp_help())
+        n = complete_all(&flags);
+    if (n > 0)
+        csp_ring_judge(flags & CSP_ANSWER_GHOST);
     n += csp_post_waiting();
     if (n > 0)
         *made_progress = 1;

@@ -4,22 +4,27 @@
  */
 
 #include "mpidimpl.h"
+#include "csp_desk.h"
 #include "csp_expose.h"
+#include "csp_ghost.h"
 #include "csp_grant.h"
+#include "csp_pair.h"
 
-/* Segments at a time; Linux permits a process about as many mappings. */
-#define MOST (1u << 16)
+#define MOST CSP_SEGMENTS
 
 typedef struct csp_segment {
     uint64_t key, name;
     MPL_shm_hnd_t handle;
     void *addr;
     MPI_Aint bytes;
-    int64_t uses;               /* by users and by operations */
+    int64_t uses;               /* by users, and by data without an item */
+    int is_listed;              /* in `held` */
+    struct csp_segment *next;
 } segment_t;
 
 /* A name is a serial number and a place here, so the name of a segment that is gone finds nothing. */
 static segment_t *segments[MOST];
+static segment_t *held;         /* given up by their users */
 static unsigned used;           /* places that were ever taken */
 
 /* NULL: there is none with this key. *place: of it, or a free one, or MOST. */
@@ -78,7 +83,7 @@ static segment_t *new_segment(const csp_post_t * post, unsigned place)
     return s;
 }
 
-void csp_expose_map(csp_client_t * client, const csp_post_t * post)
+void csp_expose_map(int user, const csp_post_t * post)
 {
     unsigned place;
     segment_t *s = find_key(post->object, &place);
@@ -95,35 +100,74 @@ void csp_expose_map(csp_client_t * client, const csp_post_t * post)
     } else {
         answer.error = MPI_ERR_NO_MEM;
     }
-    csp_answer(client, &answer);
+    csp_pair_reply(user, &answer);
+}
+
+static void unmap(segment_t * segment)
+{
+    segments[segment->name % MOST] = NULL;
+    MPL_shm_seg_detach(segment->handle, &segment->addr, segment->bytes);
+    MPL_shm_hnd_finalize(&segment->handle);
+    MPL_free(segment);
+}
+
+static int is_held(const segment_t * segment)
+{
+    int is;
+
+    csp_desk_lock();
+    is = csp_node.my_ghost->desk.holds[segment->name % MOST] > 0;
+    csp_desk_unlock();
+    return is || segment->uses > 0;
+}
+
+void csp_expose_clean(void)
+{
+    for (segment_t ** link = &held; *link;) {
+        segment_t *s = *link;
+        if (is_held(s)) {
+            link = &s->next;
+        } else {
+            *link = s->next;
+            unmap(s);
+        }
+    }
+}
+
+void csp_expose_hold(uint64_t name)
+{
+    segment_t *s = name ? find_name(name) : NULL;
+
+    if (s)
+        s->uses++;
+}
+
+void csp_expose_release(uint64_t name)
+{
+    segment_t *s = name ? find_name(name) : NULL;
+
+    if (!s || --s->uses > 0)
+        return;
+    if (!s->is_listed) {
+        s->is_listed = 1;
+        s->next = held;
+        held = s;
+    }
+    csp_expose_clean();
 }
 
 void csp_expose_unmap(const csp_post_t * post)
 {
     if (post->flags & CSP_POST_LOCK)
         csp_grant_drop((csp_lock_t *) (uintptr_t) post->addr);
-    csp_expose_release(find_name(post->object));
+    csp_expose_release(post->object);
 }
 
-void csp_expose_hold(csp_spot_t * spot, const csp_post_t * post)
+char *csp_expose_find(const csp_spot_t * spot)
 {
-    segment_t *s = find_name(post->data[0]);
+    segment_t *s = find_name(spot->segment);
 
-    if (!s)
-        return;
-    s->uses++;
-    spot->segment = s;
-    spot->here = (char *) s->addr + post->data[1];
-}
-
-void csp_expose_release(segment_t * segment)
-{
-    if (!segment || --segment->uses > 0)
-        return;
-    segments[segment->name % MOST] = NULL;
-    MPL_shm_seg_detach(segment->handle, &segment->addr, segment->bytes);
-    MPL_shm_hnd_finalize(&segment->handle);
-    MPL_free(segment);
+    return s ? (char *) s->addr + spot->offset : NULL;
 }
 
 /* The handlers of MPICH and ours set a flag when something has arrived for a window. */

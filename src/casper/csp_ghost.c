@@ -9,6 +9,7 @@
 #include "csp_ghost.h"
 #include "csp_grant.h"
 #include "csp_match.h"
+#include "csp_pair.h"
 #include "csp_wire.h"
 #include "tsm/tsm_load.h"
 #include "tsm/tsm_wait.h"
@@ -26,10 +27,30 @@
 #define SLEEP_FIRST_NS 20000
 #define SLEEP_LAST_NS  1000000
 
+/* Bytes of a pair that the ghost copies before it looks again who waits. */
+#define PIECE 65536
+
+/* A user that has not looked for answers for so long does not wait in MPI. It may be asleep for a moment
+ * (tsm_nap), or another process may have its processor. */
+#define WAITS_NS 100000
+
 #define CHECK_NS 200000000      /* between two looks whether the users live */
 #define BUSY_TURNS_PER_CHECK 4096       /* between two looks at the clock for that */
 
-static csp_client_t *clients;
+/* An answer that waits for room in the ring. */
+typedef struct late {
+    csp_answer_t answer;
+    struct late *next;
+} late_t;
+
+/* What a ghost keeps for one of its users. */
+typedef struct client {
+    int user;                   /* csp_node.user[] */
+    int is_gone;
+    late_t *first_late, **last_late;
+} client_t;
+
+static client_t *clients;
 static int n_clients;
 
 void *csp_must_malloc(size_t bytes)
@@ -51,47 +72,34 @@ void csp_must(int mpi_errno, const char *what)
     csp_fail("ghost %d cannot %s: %s", MPIR_Process.comm_world->rank, what, text);
 }
 
-csp_client_t *csp_client_of(int number)
-{
-    int i = 0;
-
-    while (clients[i].user->number != number)
-        i++;
-    return &clients[i];
-}
-
 /* ---- answers ---- */
 
-static void put_answer(csp_user_t * user, const csp_answer_t * answer)
+void csp_ghost_answer_late(int user, const csp_answer_t * answer)
 {
-    user->answer[csp_ring_write(&user->answers)] = *answer;
-    csp_ring_publish(&user->answers);
-}
+    client_t *client = clients;
+    late_t *late = csp_must_malloc(sizeof(*late));
 
-void csp_answer(csp_client_t * client, const csp_answer_t * answer)
-{
-    csp_late_t *late;
-
-    if (answer->op == 0)
-        return;
-    if (!client->first_late && csp_ring_has_room(&client->user->answers)) {
-        put_answer(client->user, answer);
-        return;
-    }
-    late = csp_must_malloc(sizeof(*late));
+    while (client->user != user)
+        client++;
     late->answer = *answer;
     late->next = NULL;
     *client->last_late = late;
     client->last_late = &late->next;
 }
 
-static int answer_late(csp_client_t * client)
+static int has_room(const client_t * client)
+{
+    return csp_ring_has_room(&csp_node.user[client->user].answers);
+}
+
+/* At the desk. */
+static int answer_late(client_t * client)
 {
     int n = 0;
 
-    while (client->first_late && csp_ring_has_room(&client->user->answers)) {
-        csp_late_t *late = client->first_late;
-        put_answer(client->user, &late->answer);
+    while (client->first_late && has_room(client)) {
+        late_t *late = client->first_late;
+        csp_pair_tell(client->user, &late->answer);
         client->first_late = late->next;
         if (!client->first_late)
             client->last_late = &client->first_late;
@@ -99,112 +107,6 @@ static int answer_late(csp_client_t * client)
         n++;
     }
     return n;
-}
-
-/* ---- posts ---- */
-
-static csp_spot_t spot_of(csp_client_t * client, const csp_post_t * post)
-{
-    csp_spot_t spot = {.pid = client->user->pid,.addr = post->addr };
-
-    if (post->flags & CSP_POST_DIRECT)
-        csp_expose_hold(&spot, post);
-    return spot;
-}
-
-static void handle_send(csp_client_t * client, const csp_post_t * post, const csp_spot_t * spot)
-{
-    csp_msg_t msg = {
-        .context = post->context,.rank = post->rank,.tag = post->tag,.bytes = post->bytes,
-        .place = CSP_IN_USER,.sender = client,.spot = *spot,.op = post->op,
-        .is_synchronous = post->flags & CSP_POST_SYNC
-    };
-
-    if (csp_world.ghost_of[post->dest] != MPIR_Process.comm_world->rank) {
-        csp_wire_send(client, post, spot);
-        return;
-    }
-    if (post->flags & CSP_POST_INLINE) {
-        msg.place = CSP_IN_GHOST;
-        msg.data = post->data;
-        if (!msg.is_synchronous)
-            msg.sender = NULL;
-    }
-    msg.client = csp_client_of(post->dest);
-    csp_match_msg(&msg);
-}
-
-static void handle(csp_client_t * client, const csp_post_t * post)
-{
-    const csp_recv_t recv = {
-        .context = post->context,.rank = post->rank,.tag = post->tag,.op = post->op,
-        .serial = post->serial,.bytes = post->bytes,.client = client,
-        .spot = spot_of(client, post)
-    };
-
-    switch (post->kind) {
-        case CSP_POST_SEND:
-            handle_send(client, post, &recv.spot);
-            break;
-        case CSP_POST_RECV:
-            csp_match_recv(&recv);
-            break;
-        case CSP_POST_MRECV:
-            csp_match_mrecv(&recv, post->object);
-            break;
-        case CSP_POST_PROBE:
-        case CSP_POST_MPROBE:
-            csp_match_probe(&recv, post->kind == CSP_POST_MPROBE);
-            break;
-        case CSP_POST_CANCEL:
-            csp_match_cancel(client, post->object, post->serial);
-            break;
-        case CSP_POST_MAP:
-            csp_expose_map(client, post);
-            break;
-        case CSP_POST_UNMAP:
-            csp_expose_unmap(post);
-            break;
-        default:
-            client->is_gone = 1;
-    }
-}
-
-/* The post is copied, so that the user can write the next one at once. */
-static int take_posts(csp_client_t * client)
-{
-    csp_user_t *user = client->user;
-    int n = 0;
-
-    for (; n < POSTS_IN_A_ROW && csp_ring_has_entry(&user->posts); n++) {
-        csp_post_t post = user->post[csp_ring_read(&user->posts)];
-        csp_ring_release(&user->posts);
-        handle(client, &post);
-    }
-    return n;
-}
-
-static int serve_all(void)
-{
-    int n = 0;
-
-    for (int i = 0; i < n_clients; i++) {
-        n += take_posts(&clients[i]);
-        n += answer_late(&clients[i]);
-    }
-    n += csp_expose_progress();
-    return n + csp_wire_progress();
-}
-
-/* ---- without work ---- */
-
-static int has_posts(void)
-{
-    for (int i = 0; i < n_clients; i++) {
-        if (csp_ring_has_entry(&clients[i].user->posts))
-            return 1;
-    }
-    return 0;
 }
 
 static int owes_answers(void)
@@ -216,12 +118,132 @@ static int owes_answers(void)
     return 0;
 }
 
+/* ---- posts ---- */
+
+/* A post that is not for the desk, which is free now. */
+static void handle(client_t * client, const csp_post_t * post)
+{
+    switch (post->kind) {
+        case CSP_POST_SEND:
+            csp_wire_send(client->user, post);
+            break;
+        case CSP_POST_MAP:
+            csp_expose_map(client->user, post);
+            break;
+        case CSP_POST_UNMAP:
+            csp_expose_unmap(post);
+            break;
+        default:
+            client->is_gone = 1;
+    }
+}
+
+/* At the desk. */
+static int take_posts(client_t * client)
+{
+    csp_post_t other;
+    int n = 0;
+
+    do {
+        n += csp_match_posts(client->user, POSTS_IN_A_ROW - n, &other);
+        if (other.kind) {
+            handle(client, &other);
+            csp_desk_lock();
+        }
+    } while (other.kind && n < POSTS_IN_A_ROW);
+    return n;
+}
+
+/* Users that wait copy for themselves, and with one copy less. So the ghost takes the pairs of others. */
+static int waits(int pid)
+{
+    uint64_t now = tsm_now_ns();
+
+    for (int i = 0; i < n_clients; i++) {
+        csp_user_t *user = &csp_node.user[clients[i].user];
+        if (user->pid == pid)
+            return now - tsm_load(&user->looked, TSM_RELAXED) < WAITS_NS;
+    }
+    return 0;
+}
+
+static int may(const csp_item_t * msg, const csp_item_t * recv)
+{
+    return !waits(msg->spot.pid) && !waits(recv->spot.pid);
+}
+
+/* At the desk, which is free while a piece of a pair is copied. After each piece a user that waits by now
+ * can take over. */
+static int copy_pairs(void)
+{
+    int n = 0;
+
+    for (csp_ref_t pair = csp_pair_take(may); pair; pair = csp_pair_take(may)) {
+        tsm_store(&csp_node.my_ghost->desk.is_copying, 1, TSM_RELAXED);
+        csp_desk_unlock();
+        int error = csp_pair_copy(pair, PIECE);
+        tsm_store(&csp_node.my_ghost->desk.is_copying, 0, TSM_RELAXED);
+        csp_desk_lock();
+        csp_pair_end(pair, error);
+        n++;
+    }
+    return n;
+}
+
+static uint32_t owed_before;    /* what users had left to us when we last looked */
+
+static int has_desk_work(void)
+{
+    for (int i = 0; i < n_clients; i++) {
+        if (csp_ring_has_entry(&csp_node.user[clients[i].user].posts))
+            return 1;
+    }
+    return csp_desk_owed() != owed_before || csp_pair_is_there();
+}
+
+static int serve_desk(void)
+{
+    int n = 0;
+
+    if ((!has_desk_work() && !owes_answers() && !csp_pair_remains()) || !csp_desk_try())
+        return 0;
+    owed_before = csp_desk_owed();
+    for (int i = 0; i < n_clients; i++) {
+        n += take_posts(&clients[i]);
+        n += answer_late(&clients[i]);
+    }
+    n += copy_pairs();
+    csp_desk_unlock();
+    return n + csp_pair_left();
+}
+
+static int serve_all(void)
+{
+    int n = serve_desk();
+
+    n += csp_expose_progress();
+    return n + csp_wire_progress();
+}
+
+/* The data of sends without a receive, once there is nothing better to do. */
+static int keep_data(void)
+{
+    int n;
+
+    csp_desk_lock();
+    n = csp_match_keep();
+    csp_desk_unlock();
+    return n;
+}
+
+/* ---- without work ---- */
+
 static void check_users(void)
 {
     for (int i = 0; i < n_clients; i++) {
-        const csp_client_t *c = &clients[i];
-        if (!c->is_gone && !csp_node_lives(c->user->pid) && !csp_ring_has_entry(&c->user->posts))
-            csp_fail("process %d has ended without MPI_Finalize", c->user->number);
+        csp_user_t *user = &csp_node.user[clients[i].user];
+        if (!clients[i].is_gone && !csp_node_lives(user->pid) && !csp_ring_has_entry(&user->posts))
+            csp_fail("process %d has ended without MPI_Finalize", user->number);
     }
 }
 
@@ -235,6 +257,11 @@ static void check_users_now_and_then(uint64_t now)
     check_users();
 }
 
+void csp_ghost_check_users(void)
+{
+    check_users_now_and_then(tsm_now_ns());
+}
+
 /* Posts ring the bell; messages of other ghosts and of users of other nodes, and room for late answers,
  * do not. Those of our users for windows do, but may come between the last look and the sleep. */
 static void sleep_a_little(unsigned sleeps)
@@ -243,8 +270,10 @@ static void sleep_a_little(unsigned sleeps)
     int looks = csp_world.ghosts > 1 || owes_answers() || csp_grant_any();
     uint64_t ns = looks ? MPL_MIN(SLEEP_FIRST_NS << MPL_MIN(sleeps, 10), SLEEP_LAST_NS) : SLEEP_NS;
 
+    if (csp_pair_remains())
+        ns = MPL_MIN(ns, WAITS_NS);
     tsm_bell_arm(bell);
-    if (!has_posts())
+    if (!has_desk_work())
         tsm_bell_sleep_shared(bell, ns);
     tsm_bell_disarm(bell);
 }
@@ -291,7 +320,9 @@ static void serve(void)
             continue;
         }
         check_users_now_and_then(now);
-        sleep_a_little(sleeps++);
+        csp_expose_clean();
+        if (keep_data() == 0)
+            sleep_a_little(sleeps++);
     }
 }
 
@@ -300,14 +331,11 @@ static void find_clients(void)
     clients = csp_must_malloc(csp_node.users * sizeof(*clients));
     memset(clients, 0, csp_node.users * sizeof(*clients));
     for (int i = 0; i < csp_node.users; i++) {
-        csp_user_t *user = &csp_node.user[i];
-        csp_client_t *c = &clients[n_clients];
-        if (csp_world.ghost_of[user->number] != MPIR_Process.comm_world->rank)
+        client_t *c = &clients[n_clients];
+        if (!csp_node_is_mate(i))
             continue;
-        c->user = user;
+        c->user = i;
         c->last_late = &c->first_late;
-        c->last_recv = &c->first_recv;
-        c->last_msg = &c->first_msg;
         n_clients++;
     }
 }

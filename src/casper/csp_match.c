@@ -4,202 +4,374 @@
  */
 
 #include "mpidimpl.h"
-#include "csp_expose.h"
+#include "csp_ghost.h"
 #include "csp_match.h"
-#include "csp_wire.h"
+#include "csp_pair.h"
 
-static int accepts(const csp_recv_t * recv, const csp_msg_t * msg)
+static csp_list_t *recvs_of(int user)
+{
+    return &csp_node.user[user].recvs;
+}
+
+static csp_list_t *msgs_of(int user)
+{
+    return &csp_node.user[user].msgs;
+}
+
+static csp_list_t *probed(void)
+{
+    return &csp_node.my_ghost->desk.probed;
+}
+
+/* ---- posts and items ---- */
+
+/* The index of the user with this number; it is on this node. */
+static int index_of(int number)
+{
+    int i = 0;
+
+    while (csp_node.user[i].number != number)
+        i++;
+    return i;
+}
+
+csp_spot_t csp_match_spot(int user, const csp_post_t * post)
+{
+    csp_spot_t spot = {.pid = csp_node.user[user].pid,.addr = post->addr };
+
+    if (post->flags & CSP_POST_DIRECT) {
+        spot.segment = post->data[0];
+        spot.offset = post->data[1];
+    }
+    return spot;
+}
+
+static void fill_recv(csp_item_t * recv, int user, const csp_post_t * post)
+{
+    recv->user = user;
+    recv->context = post->context;
+    recv->rank = post->rank;
+    recv->tag = post->tag;
+    recv->op = post->op;
+    recv->serial = post->serial;
+    recv->bytes = post->bytes;
+    recv->spot = csp_match_spot(user, post);
+}
+
+static void fill_msg(csp_item_t * msg, int user, const csp_post_t * post)
+{
+    memset(msg, 0, offsetof(csp_item_t, data));
+    msg->user = index_of(post->dest);
+    msg->sender = post->op ? user : -1;
+    msg->context = post->context;
+    msg->rank = post->rank;
+    msg->tag = post->tag;
+    msg->op = post->op;
+    msg->bytes = post->bytes;
+    msg->is_synchronous = (post->flags & CSP_POST_SYNC) != 0;
+    msg->place = CSP_IN_USER;
+    if (post->flags & CSP_POST_INLINE) {
+        msg->place = CSP_IN_POST;
+        memcpy(msg->data, post->data, sizeof(msg->data));
+    } else if (post->flags & CSP_POST_SLOT) {
+        msg->place = CSP_IN_SLOT;
+        msg->name = post->object;
+        msg->from = user;
+    } else {
+        msg->spot = csp_match_spot(user, post);
+    }
+}
+
+/* There is an item: the ghost always has one, and others have looked before. */
+static csp_ref_t copy_of(const csp_item_t * item)
+{
+    csp_ref_t ref;
+    csp_item_t *copy = csp_item_new(&ref);
+
+    MPIR_Assert(copy);
+    *copy = *item;
+    if (copy->spot.segment)
+        csp_node.my_ghost->desk.holds[copy->spot.segment % CSP_SEGMENTS]++;
+    return ref;
+}
+
+/* ---- the lists ---- */
+
+static int accepts(const csp_item_t * recv, const csp_item_t * msg)
 {
     return recv->context == msg->context &&
         (recv->rank == msg->rank || recv->rank == MPI_ANY_SOURCE) &&
         (recv->tag == msg->tag || recv->tag == MPI_ANY_TAG);
 }
 
-static void add_recv(const csp_recv_t * recv)
+/* Take out the oldest receive that accepts the message; 0: none does. */
+static csp_ref_t take_recv(const csp_item_t * msg)
 {
-    csp_recv_t *copy = csp_must_malloc(sizeof(*copy));
+    csp_list_t *list = recvs_of(msg->user);
+    csp_ref_t before = 0;
 
-    *copy = *recv;
-    copy->next = NULL;
-    *recv->client->last_recv = copy;
-    recv->client->last_recv = &copy->next;
-}
-
-static csp_recv_t *unlink_recv(csp_client_t * client, csp_recv_t ** link)
-{
-    csp_recv_t *recv = *link;
-
-    *link = recv->next;
-    if (!*link)
-        client->last_recv = link;
-    return recv;
-}
-
-static csp_recv_t *take_recv(const csp_msg_t * msg)
-{
-    for (csp_recv_t ** link = &msg->client->first_recv; *link; link = &(*link)->next) {
-        if (accepts(*link, msg))
-            return unlink_recv(msg->client, link);
+    for (csp_ref_t ref = list->first; ref; ref = csp_item_of(ref)->next) {
+        if (accepts(csp_item_of(ref), msg)) {
+            csp_list_cut(list, before, ref);
+            return ref;
+        }
+        before = ref;
     }
-    return NULL;
+    return 0;
 }
 
-static csp_msg_t **find_msg(const csp_recv_t * recv)
+static csp_ref_t find_msg(const csp_item_t * recv, csp_ref_t * before)
 {
-    csp_msg_t **link = &recv->client->first_msg;
+    csp_ref_t ref = msgs_of(recv->user)->first;
 
-    while (*link && !accepts(recv, *link))
-        link = &(*link)->next;
-    return link;
+    *before = 0;
+    while (ref && !accepts(recv, csp_item_of(ref))) {
+        *before = ref;
+        ref = csp_item_of(ref)->next;
+    }
+    return ref;
 }
 
-static csp_msg_t *unlink_msg(csp_client_t * client, csp_msg_t ** link)
+/* Its send completes only when the data has been copied: into the ghost, if no receive comes. */
+static int is_to_be_kept(const csp_item_t * msg)
 {
-    csp_msg_t *msg = *link;
-
-    *link = msg->next;
-    if (!*link)
-        client->last_msg = link;
-    return msg;
+    return msg->place == CSP_IN_USER && !msg->is_synchronous && msg->bytes <= CSP_EAGER;
 }
 
-static int class_of(int error)
+static void add_msg(csp_ref_t ref)
 {
-    return error ? MPI_ERR_BUFFER : MPI_SUCCESS;
+    const csp_item_t *msg = csp_item_of(ref);
+
+    csp_list_add(msgs_of(msg->user), ref);
+    csp_node.my_ghost->desk.kept += is_to_be_kept(msg);
 }
 
-void csp_match_received(const csp_recv_t * recv, int rank, int tag, uint64_t bytes, int error)
+static void cut_msg(csp_list_t * list, csp_ref_t before, csp_ref_t ref)
 {
-    csp_answer_t answer = {
-        .op = recv->op,.bytes = bytes,.source = rank,.tag = tag,.error = class_of(error)
-    };
-
-    if (!error && bytes > recv->bytes)
-        answer.error = MPI_ERR_TRUNCATE;
-    csp_expose_release(recv->spot.segment);
-    csp_answer(recv->client, &answer);
+    csp_list_cut(list, before, ref);
+    csp_node.my_ghost->desk.kept -= is_to_be_kept(csp_item_of(ref));
 }
 
-void csp_match_sent(csp_client_t * client, uint64_t op, const csp_spot_t * spot, int error)
-{
-    csp_answer_t answer = {.op = op,.error = class_of(error) };
+/* ---- matching ---- */
 
-    csp_expose_release(spot->segment);
-    csp_answer(client, &answer);
+/* The answers carry the data, or tell that there is none. */
+static int is_done_at_once(const csp_item_t * msg)
+{
+    return msg->place == CSP_IN_POST || msg->place == CSP_IN_SLOT || msg->error;
 }
 
-/* Bring a message and its receive together, and free the message. */
-static void deliver(csp_msg_t * msg, const csp_recv_t * recv)
+static void match_msg(const csp_item_t * msg)
 {
-    const uint64_t bytes = MPL_MIN(msg->bytes, recv->bytes);
-    int error;
+    csp_ref_t recv = take_recv(msg);
 
-    if (msg->place == CSP_ELSEWHERE) {
-        csp_wire_fetch(msg, recv);
+    if (recv && is_done_at_once(msg)) {
+        csp_pair_answer(msg, csp_item_of(recv), msg->error);
+        csp_item_free(recv);
+    } else if (recv) {
+        csp_pair_make(copy_of(msg), recv);
     } else {
-        if (msg->error)
-            error = msg->error;
-        else if (msg->place == CSP_IN_USER)
-            error = csp_copy_between(&msg->spot, &recv->spot, bytes);
-        else
-            error = csp_copy_to(&recv->spot, 0, msg->data, bytes);
-        csp_match_received(recv, msg->rank, msg->tag, msg->bytes, error);
-        if (msg->sender)
-            csp_match_sent(msg->sender, msg->op, &msg->spot, error);
+        add_msg(copy_of(msg));
     }
-    MPL_free(msg->owned);
 }
 
-/* A message that has to wait: keep its data if it is small, so that its send completes. */
-static void keep_data(csp_msg_t * msg)
+static void match_found(csp_ref_t msg, const csp_item_t * recv)
 {
-    msg->owned = csp_must_malloc(msg->bytes);
-    msg->error = csp_copy_from(&msg->spot, 0, msg->owned, msg->bytes);
-    csp_match_sent(msg->sender, msg->op, &msg->spot, msg->error);
-    msg->data = msg->owned;
-    msg->place = CSP_IN_GHOST;
-    msg->sender = NULL;
-    memset(&msg->spot, 0, sizeof(msg->spot));
-}
-
-static void add_msg(const csp_msg_t * msg)
-{
-    csp_msg_t *copy = csp_must_malloc(sizeof(*copy));
-
-    *copy = *msg;
-    copy->next = NULL;
-    if (copy->place == CSP_IN_GHOST && !copy->owned) {
-        copy->owned = csp_must_malloc(copy->bytes);
-        memcpy(copy->owned, msg->data, copy->bytes);
-        copy->data = copy->owned;
-    }
-    *msg->client->last_msg = copy;
-    msg->client->last_msg = &copy->next;
-}
-
-void csp_match_msg(const csp_msg_t * msg)
-{
-    csp_recv_t *recv = take_recv(msg);
-    csp_msg_t now = *msg;
-
-    if (recv) {
-        deliver(&now, recv);
-        MPL_free(recv);
+    if (is_done_at_once(csp_item_of(msg))) {
+        csp_pair_answer(csp_item_of(msg), recv, csp_item_of(msg)->error);
+        csp_pair_free_msg(msg);
     } else {
-        if (now.place == CSP_IN_USER && !now.is_synchronous && now.bytes <= CSP_EAGER)
-            keep_data(&now);
-        add_msg(&now);
+        csp_pair_make(msg, copy_of(recv));
     }
 }
 
-void csp_match_recv(const csp_recv_t * recv)
+static void match_recv(const csp_item_t * recv)
 {
-    csp_msg_t **link = find_msg(recv);
-
-    if (*link) {
-        csp_msg_t *msg = unlink_msg(recv->client, link);
-        deliver(msg, recv);
-        MPL_free(msg);
-    } else {
-        add_recv(recv);
-    }
-}
-
-void csp_match_mrecv(const csp_recv_t * recv, uint64_t name)
-{
-    csp_msg_t *msg = (csp_msg_t *) (uintptr_t) name;
-
-    deliver(msg, recv);
-    MPL_free(msg);
-}
-
-void csp_match_probe(const csp_recv_t * recv, int is_matched)
-{
-    csp_msg_t **link = find_msg(recv);
-    const csp_msg_t *msg = *link;
-    csp_answer_t answer = {.op = recv->op };
+    csp_ref_t before, msg = find_msg(recv, &before);
 
     if (msg) {
+        cut_msg(msgs_of(recv->user), before, msg);
+        match_found(msg, recv);
+    } else {
+        csp_list_add(recvs_of(recv->user), copy_of(recv));
+    }
+}
+
+static void match_probe(const csp_item_t * recv, int is_matched)
+{
+    csp_ref_t before, ref = find_msg(recv, &before);
+    csp_answer_t answer = {.op = recv->op };
+
+    if (ref) {
+        const csp_item_t *msg = csp_item_of(ref);
         answer.flags = CSP_ANSWER_FOUND;
         answer.source = msg->rank;
         answer.tag = msg->tag;
         answer.bytes = msg->bytes;
-        if (is_matched)
-            answer.object = (uint64_t) (uintptr_t) unlink_msg(recv->client, link);
-    }
-    csp_answer(recv->client, &answer);
-}
-
-void csp_match_cancel(csp_client_t * client, uint64_t op, uint64_t serial)
-{
-    csp_answer_t answer = {.op = op,.flags = CSP_ANSWER_CANCELLED };
-
-    for (csp_recv_t ** link = &client->first_recv; *link; link = &(*link)->next) {
-        if ((*link)->op == op && (*link)->serial == serial) {
-            csp_expose_release((*link)->spot.segment);
-            MPL_free(unlink_recv(client, link));
-            csp_answer(client, &answer);
-            return;
+        if (is_matched) {
+            csp_list_cut(msgs_of(recv->user), before, ref);
+            csp_list_add(probed(), ref);
+            answer.object = ref;
         }
     }
+    csp_pair_tell(recv->user, &answer);
+}
+
+static void match_probed(csp_ref_t msg, const csp_item_t * recv)
+{
+    csp_ref_t before = 0;
+
+    for (csp_ref_t ref = probed()->first; ref != msg; ref = csp_item_of(ref)->next)
+        before = ref;
+    cut_msg(probed(), before, msg);
+    match_found(msg, recv);
+}
+
+static void match_cancel(int user, uint64_t op, uint64_t serial)
+{
+    csp_answer_t answer = {.op = op,.flags = CSP_ANSWER_CANCELLED };
+    csp_list_t *list = recvs_of(user);
+    csp_ref_t before = 0;
+
+    for (csp_ref_t ref = list->first; ref; ref = csp_item_of(ref)->next) {
+        const csp_item_t *recv = csp_item_of(ref);
+        if (recv->op == op && recv->serial == serial) {
+            csp_list_cut(list, before, ref);
+            csp_item_free(ref);
+            csp_pair_tell(user, &answer);
+            return;
+        }
+        before = ref;
+    }
+}
+
+/* ---- posts ---- */
+
+static void match_send(int user, const csp_post_t * post)
+{
+    csp_item_t msg;
+
+    fill_msg(&msg, user, post);
+    match_msg(&msg);
+}
+
+static void match(int user, const csp_post_t * post)
+{
+    csp_item_t recv = {.next = 0 };
+
+    if (post->kind == CSP_POST_SEND) {
+        match_send(user, post);
+        return;
+    }
+    fill_recv(&recv, user, post);
+    switch (post->kind) {
+        case CSP_POST_RECV:
+            match_recv(&recv);
+            break;
+        case CSP_POST_MRECV:
+            match_probed((csp_ref_t) post->object, &recv);
+            break;
+        case CSP_POST_PROBE:
+        case CSP_POST_MPROBE:
+            match_probe(&recv, post->kind == CSP_POST_MPROBE);
+            break;
+        default:
+            match_cancel(user, post->object, post->serial);
+    }
+}
+
+int csp_match_is_local(const csp_post_t * post)
+{
+    if (post->kind == CSP_POST_SEND)
+        return csp_world.users + csp_world.ghost_of[post->dest] == csp_node.my_ghost->number;
+    return post->kind <= CSP_POST_CANCEL;
+}
+
+/* In a user, with the next post: can it be handled here? */
+static int is_for_us(const csp_post_t * post)
+{
+    if (csp_node.my_ghost->desk.items < CSP_DESK_RESERVE) {
+        csp_desk_owe();
+        return 0;
+    }
+    return csp_match_is_local(post);
+}
+
+int csp_match_posts(int user, int most, csp_post_t * other)
+{
+    csp_user_t *u = &csp_node.user[user];
+    int n = 0;
+
+    other->kind = 0;
+    for (; n < most && csp_ring_has_entry(&u->posts); n++) {
+        const csp_post_t *post = &u->post[csp_ring_read(&u->posts)];
+        if (!csp_world.is_ghost && !is_for_us(post))
+            break;
+        if (csp_world.is_ghost && !csp_match_is_local(post)) {
+            *other = *post;
+            csp_ring_release(&u->posts);
+            csp_desk_unlock();
+            return n + 1;
+        }
+        match(user, post);
+        csp_ring_release(&u->posts);
+    }
+    return n;
+}
+
+/* ---- what only the ghost does ---- */
+
+static void keep(csp_item_t * msg)
+{
+    char *memory = csp_must_malloc(msg->bytes);
+    csp_answer_t answer = {.op = msg->op };
+
+    msg->error = csp_copy_from(&msg->spot, 0, memory, msg->bytes);
+    answer.error = csp_pair_class(msg->error);
+    csp_pair_tell(msg->sender, &answer);
+    csp_pair_put_in_ghost(msg, memory);
+    csp_node.my_ghost->desk.kept--;
+}
+
+static int keep_all(const csp_list_t * list)
+{
+    int n = 0;
+
+    for (csp_ref_t ref = list->first; ref; ref = csp_item_of(ref)->next) {
+        if (is_to_be_kept(csp_item_of(ref))) {
+            keep(csp_item_of(ref));
+            n++;
+        }
+    }
+    return n;
+}
+
+int csp_match_keep(void)
+{
+    int n = 0;
+
+    if (csp_node.my_ghost->desk.kept == 0)
+        return 0;
+    for (int i = 0; i < csp_node.users; i++) {
+        if (csp_node_is_mate(i))
+            n += keep_all(msgs_of(i));
+    }
+    return n + keep_all(probed());
+}
+
+void csp_match_arrived(csp_item_t * msg, int dest, const void *data)
+{
+    char *memory = NULL;
+
+    msg->user = index_of(dest);
+    msg->sender = -1;
+    if (msg->place == CSP_IN_POST && msg->bytes > CSP_INLINE && !msg->error) {
+        memory = csp_must_malloc(msg->bytes);
+        memcpy(memory, data, msg->bytes);
+        csp_pair_put_in_ghost(msg, memory);
+    } else if (msg->place == CSP_IN_POST && !msg->error) {
+        memcpy(msg->data, data, msg->bytes);
+    }
+    csp_desk_lock();
+    match_msg(msg);
+    csp_desk_unlock();
 }

@@ -6,78 +6,34 @@
 #ifndef CSP_MATCH_H_INCLUDED
 #define CSP_MATCH_H_INCLUDED
 
-/* Matching, in the ghost of the receiver. For each user there is a list of receives without a message
- * and one of messages without a receive. A message goes to the oldest receive that accepts it, and a
- * receive takes the oldest message: context, rank of the sender in the communicator, and tag decide,
- * with wildcards as MPI says. All messages of one user come through one ghost and in order, so none
- * overtakes another.
- *
- * A message is data in the memory of a user of this ghost, data in the ghost, or an announcement by
- * another ghost. */
+/* Matching, at the desk of the receiver's ghost. For each user there is a list of receives without a
+ * message and one of messages without a receive. A message goes to the oldest receive that accepts it,
+ * and a receive takes the oldest message: context, rank of the sender in the communicator, and tag
+ * decide, with wildcards as MPI says. The posts of a user are taken in order, whoever takes them, so no
+ * message overtakes another. */
 
-#include <errno.h>
-
-#include "csp_copy.h"
-#include "csp_ghost.h"
+#include "csp_desk.h"
 
 /* Data of up to so many bytes is kept in the ghost, so that its send completes before it is matched. */
 #define CSP_EAGER 65536
 
-typedef struct csp_recv {
-    uint32_t context;
-    int32_t rank, tag;
-    uint64_t op, serial, bytes;
-    csp_spot_t spot;
-    csp_client_t *client;
-    struct csp_recv *next;
-} csp_recv_t;
+/* 1 if the post is matched at our desk, and anybody there can do that; 0: only the ghost handles it. */
+int csp_match_is_local(const csp_post_t * post);
 
-/* The error number where only another ghost knows why data could not be read. */
-#define CSP_UNREAD EFAULT
+/* Where the buffer of a post is. */
+csp_spot_t csp_match_spot(int user, const csp_post_t * post);
 
-typedef enum csp_place {
-    CSP_IN_USER,                /* of this ghost */
-    CSP_IN_GHOST,
-    CSP_ELSEWHERE               /* with another ghost */
-} csp_place_t;
+/* Take posts of csp_node.user[user], up to `most`; in a user, up to one that it has to leave to the
+ * ghost. In the ghost, up to one that is not for the desk: *other is a copy of it, and the desk is left;
+ * else other->kind is 0. Returns how many were taken. By who holds the desk. */
+int csp_match_posts(int user, int most, csp_post_t * other);
 
-typedef struct csp_msg {
-    uint32_t context;
-    int32_t rank, tag;
-    uint64_t bytes;
-    csp_place_t place;
-    csp_client_t *sender;       /* IN_USER: its user; IN_GHOST: NULL, or whom to answer when matched */
-    csp_spot_t spot;            /* IN_USER: the data */
-    uint64_t op;                /* in the sender */
-    int is_synchronous;
-    const void *data;           /* IN_GHOST; owned, if it is not inside the post */
-    int error;                  /* IN_GHOST: an error number if the data could not be read */
-    void *owned;                /* to free */
-    int ghost;                  /* ELSEWHERE: rank of the ghost */
-    uint64_t name;              /* ELSEWHERE: its name for the send */
-    csp_client_t *client;       /* the receiver */
-    struct csp_msg *next;
-} csp_msg_t;
+/* The ghost takes over the data of sends that wait for that. Returns of how many. By the ghost, which
+ * holds the desk. */
+int csp_match_keep(void);
 
-/* Handle a receive, or a message. Both are copied; what msg owns, and the memory that each holds, pass
- * to the callee. */
-void csp_match_recv(const csp_recv_t * recv);
-void csp_match_msg(const csp_msg_t * msg);
-
-/* Receive the message with this name, from a matched probe. */
-void csp_match_mrecv(const csp_recv_t * recv, uint64_t name);
-
-/* Look for a message; answers at once. is_matched: take it out of the list and give it a name. */
-void csp_match_probe(const csp_recv_t * recv, int is_matched);
-
-/* Cancel a receive of the client, unless it is matched. */
-void csp_match_cancel(csp_client_t * client, uint64_t op, uint64_t serial);
-
-/* The end of a receive: `error` is 0 or an error number of the system, met when copying. Lets go of the
- * memory that recv holds. */
-void csp_match_received(const csp_recv_t * recv, int rank, int tag, uint64_t bytes, int error);
-
-/* The end of a send, with its data at spot, whose memory is let go. */
-void csp_match_sent(csp_client_t * client, uint64_t op, const csp_spot_t * spot, int error);
+/* A message from another ghost to the user with number `dest`, with *data if place is IN_POST, of any
+ * size. *msg is copied. By the ghost, which does not hold the desk. */
+void csp_match_arrived(csp_item_t * msg, int dest, const void *data);
 
 #endif /* CSP_MATCH_H_INCLUDED */

@@ -8,6 +8,7 @@
 #include <sys/prctl.h>
 #include "mpidu_init_shm.h"
 #include "csp_copy.h"
+#include "csp_desk.h"
 #include "csp_node.h"
 
 csp_node_t csp_node;
@@ -31,6 +32,12 @@ csp_ghost_t *csp_node_ghost(int number)
     return ghost;
 }
 
+int csp_node_is_mate(int i)
+{
+    return csp_world.users + csp_world.ghost_of[csp_node.user[i].number] ==
+        csp_node.my_ghost->number;
+}
+
 /* The index among the ghosts of this node. */
 static int place_of_ghost(int number)
 {
@@ -50,7 +57,8 @@ static void find_places(void)
     if (csp_world.is_ghost) {
         csp_node.my_ghost = csp_node.ghost + place_of_ghost(MPIR_Process.rank);
     } else {
-        csp_node.my_user = csp_node.user + MPIR_Process.local_rank;
+        csp_node.me = MPIR_Process.local_rank;
+        csp_node.my_user = csp_node.user + csp_node.me;
         csp_node.my_ghost = csp_node.ghost +
             place_of_ghost(csp_world.users + csp_world.ghost_of[MPIR_Process.rank]);
     }
@@ -67,17 +75,20 @@ static void make_mutex(void)
         csp_fail("cannot make a mutex in shared memory");
 }
 
-/* The memory is all zeros, so the rings are empty. */
+/* The memory is all zeros, so the rings and lists are empty. */
 static void fill_in(void)
 {
+    probe_word = PROBE_WORD;
     if (csp_world.is_ghost) {
         make_mutex();
         csp_node.my_ghost->number = MPIR_Process.rank;
         tsm_bell_init(&csp_node.my_ghost->bell);
         csp_node.my_ghost->pid = getpid();
+        csp_node.my_ghost->probe = (uint64_t) (uintptr_t) & probe_word;
         tsm_store(&csp_node.my_ghost->state, CSP_ALIVE, TSM_RELEASE);
     } else {
-        probe_word = PROBE_WORD;
+        csp_desk_give_items();
+        tsm_store(&csp_node.my_user->free_slots, ~(uint64_t) 0, TSM_RELAXED);
         csp_node.my_user->pid = getpid();
         csp_node.my_user->number = MPIR_Process.rank;
         csp_node.my_user->probe = (uint64_t) (uintptr_t) & probe_word;
@@ -85,26 +96,32 @@ static void fill_in(void)
     }
 }
 
-/* Can this ghost read and write the memory of its users? */
-static int can_reach_users(void)
+static int can_reach(int pid, uint64_t probe)
 {
-    for (int i = 0; i < csp_node.users; i++) {
-        csp_user_t *user = &csp_node.user[i];
-        const csp_spot_t spot = {.pid = user->pid,.addr = user->probe };
-        uint64_t word = 0;
-        if (csp_world.users + csp_world.ghost_of[user->number] != MPIR_Process.rank)
-            continue;
-        if (csp_copy_from(&spot, 0, &word, sizeof(word)) || word != PROBE_WORD ||
-            csp_copy_to(&spot, 0, &word, sizeof(word)))
-            return 0;
-    }
-    return 1;
+    const csp_spot_t spot = {.pid = pid,.addr = probe };
+    uint64_t word = 0;
+
+    return !csp_copy_from(&spot, 0, &word, sizeof(word)) && word == PROBE_WORD &&
+        !csp_copy_to(&spot, 0, &word, sizeof(word));
 }
 
-/* MPI_COMM_WORLD still holds all processes. */
+/* Can this process read and write the memory of its ghost and of the users of that? */
+static int can_reach_all(void)
+{
+    for (int i = 0; i < csp_node.users; i++) {
+        if (csp_node_is_mate(i) && !can_reach(csp_node.user[i].pid, csp_node.user[i].probe))
+            return 0;
+    }
+    return can_reach(csp_node.my_ghost->pid, csp_node.my_ghost->probe);
+}
+
+/* MPI_COMM_WORLD still holds all processes. A ghost must reach its users; what users cannot do they
+ * leave to it. */
 int csp_node_agree(void)
 {
-    int reaches = csp_world.is_ghost ? can_reach_users() : 1;
+    csp_node.reaches = can_reach_all();
+
+    int reaches = csp_world.is_ghost ? csp_node.reaches : 1;
     MPIR_Errflag_t errflag = MPIR_ERR_NONE;
     int mpi_errno = MPIR_Allreduce(MPI_IN_PLACE, &reaches, 1, MPI_INT, MPI_MIN,
                                    MPIR_Process.comm_world, &errflag);

@@ -6,6 +6,7 @@
 #include "mpidimpl.h"
 #include <pthread.h>
 #include "csp_post.h"
+#include "csp_ring.h"
 
 #define OPS_AT_ONCE 64
 
@@ -143,7 +144,8 @@ int csp_post(const csp_post_t * post)
     else
         is_kept = put_aside(post);
     csp_unlock();
-    tsm_bell_ring_shared(&csp_node.my_ghost->bell);
+    tsm_store(&csp_node.my_user->looked, 0, TSM_RELAXED);
+    csp_ring_for(post, tsm_load(&waiting, TSM_RELAXED) > 0);
     MPIR_ERR_CHKANDJUMP(!is_kept, mpi_errno, MPI_ERR_OTHER, "**nomem");
 
   fn_exit:
@@ -167,7 +169,7 @@ int csp_post_waiting(void)
     n = move_waiting();
     csp_unlock();
     if (n > 0)
-        tsm_bell_ring_shared(&csp_node.my_ghost->bell);
+        csp_ring();
     return n;
 }
 

@@ -32,7 +32,7 @@ void csp_unlock(void);
 csp_op_t *csp_op_new(MPIR_Request * req);
 void csp_op_free(csp_op_t * op);
 
-/* Post a copy of *post and wake the ghost. Never waits for the ghost. Returns an MPI error code (no
+/* Post a copy of *post and wake the ghost if need be (csp_ring.h). Never waits for the ghost. Returns an MPI error code (no
  * memory). Any thread. */
 int csp_post(const csp_post_t * post);
 
@@ -61,6 +61,9 @@ void csp_let_in(void);
 /* After a vain look by a call that may wait for a ghost: now and then give way if processors are short,
  * and look whether our ghost lives, which ends the job if not. With no VCI held. */
 void csp_look_again(void);
+
+/* Does our ghost live? Ends the job if not. */
+void csp_check_ghost(void);
 
 /* Post what the ghost answers at once, and wait for the answer: (*op)->answer. The caller frees *op.
  * Returns an MPI error code. Any thread. */

@@ -17,13 +17,38 @@ static int number_of(MPIR_Comm * comm, int rank)
     return number;
 }
 
-/* A small send takes its data along. A standard one is then complete. */
-static int send_inline(csp_post_t * post, const csp_data_t * data)
+/* A slot for data; -1: all are in use. Bits are set by others, but cleared by this process alone. */
+static int take_slot(void)
 {
-    if (data->bytes > CSP_INLINE)
-        return 0;
-    post->flags |= CSP_POST_INLINE;
-    memcpy(post->data, data->addr, data->bytes);
+    TSM_ATOMIC(uint64_t) *slots = &csp_node.my_user->free_slots;
+    int slot = -1;
+
+    csp_lock();
+    uint64_t bits = tsm_load(slots, TSM_ACQUIRE);
+    if (bits) {
+        slot = __builtin_ctzll(bits);
+        tsm_fetch_add(slots, -((uint64_t) 1 << slot), TSM_RELAXED);
+    }
+    csp_unlock();
+    return slot;
+}
+
+/* A small send takes its data along, in the post or in a slot. A standard one is then complete. */
+static int send_along(csp_post_t * post, const csp_data_t * data)
+{
+    int slot;
+
+    if (data->bytes <= CSP_INLINE) {
+        post->flags |= CSP_POST_INLINE;
+        memcpy(post->data, data->addr, data->bytes);
+    } else {
+        slot = data->bytes <= CSP_SLOT ? take_slot() : -1;
+        if (slot < 0)
+            return 0;
+        post->flags |= CSP_POST_SLOT;
+        post->object = (uint64_t) slot;
+        memcpy(csp_node.my_user->slot[slot], data->addr, data->bytes);
+    }
     return !(post->flags & CSP_POST_SYNC);
 }
 
@@ -43,7 +68,7 @@ int csp_isend(const void *buf, MPI_Aint count, MPI_Datatype datatype, int rank, 
     MPIR_ERR_CHECK(mpi_errno);
     post.addr = (uint64_t) (uintptr_t) data.addr;
     post.bytes = (uint64_t) data.bytes;
-    if (send_inline(&post, &data)) {
+    if (send_along(&post, &data)) {
         csp_data_free(&data);
         *req = MPIR_Request_create_complete(MPIR_REQUEST_KIND__SEND);
     } else {

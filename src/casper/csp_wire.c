@@ -4,6 +4,10 @@
  */
 
 #include "mpidimpl.h"
+#include "csp_expose.h"
+#include "csp_ghost.h"
+#include "csp_match.h"
+#include "csp_pair.h"
 #include "csp_wire.h"
 
 #define TAG_ENVELOPE 1
@@ -41,7 +45,7 @@ typedef struct sending {
 
 /* A send whose data the receiver's ghost fetches. */
 typedef struct outgoing {
-    csp_client_t *client;
+    int user;
     uint64_t op;
     csp_spot_t spot;
 } outgoing_t;
@@ -53,10 +57,10 @@ typedef struct stream {
     int ghost, tag, error;
     uint64_t bytes;
     uint64_t begun, ended;      /* pieces */
-    csp_client_t *client;
+    int user;                   /* out */
     uint64_t op;                /* out: of the send */
     csp_spot_t spot;            /* out */
-    csp_recv_t recv;            /* in */
+    csp_item_t recv;            /* in */
     int rank, msg_tag;          /* in: of the message */
     uint64_t msg_bytes, name;
     MPIR_Request *req[WINDOW];
@@ -146,47 +150,62 @@ static envelope_t envelope_of(const csp_post_t * post, uint32_t kind)
     return e;
 }
 
-static void send_eager(csp_client_t * client, const csp_post_t * post, const csp_spot_t * spot,
-                       int ghost)
+/* Returns an error number of the system. */
+static int copy_data(int user, const csp_post_t * post, void *data)
+{
+    csp_spot_t spot;
+
+    if (post->flags & CSP_POST_INLINE) {
+        memcpy(data, post->data, post->bytes);
+    } else if (post->flags & CSP_POST_SLOT) {
+        memcpy(data, csp_node.user[user].slot[post->object], post->bytes);
+        csp_slot_free(user, post->object);
+    } else {
+        spot = csp_match_spot(user, post);
+        return csp_copy_from(&spot, 0, data, post->bytes);
+    }
+    return 0;
+}
+
+static void send_eager(int user, const csp_post_t * post, int ghost)
 {
     envelope_t e = envelope_of(post, ENVELOPE_EAGER);
     sending_t *s = new_sending(sizeof(e) + post->bytes);
-    int error = 0;
+    int error = copy_data(user, post, s->bytes + sizeof(e));
 
-    if (post->flags & CSP_POST_INLINE)
-        memcpy(s->bytes + sizeof(e), post->data, post->bytes);
-    else
-        error = csp_copy_from(spot, 0, s->bytes + sizeof(e), post->bytes);
     e.error = error != 0;
     memcpy(s->bytes, &e, sizeof(e));
     begin_sending(s, sizeof(e) + post->bytes, ghost);
-    csp_match_sent(client, post->op, spot, error);
+    csp_pair_sent(user, post->op, error);
 }
 
-static void send_ask(csp_client_t * client, const csp_post_t * post, const csp_spot_t * spot,
-                     int ghost)
+/* The data of a synchronous send is where it was, also if it is in the post or in a slot. */
+static void send_ask(int user, const csp_post_t * post, int ghost)
 {
     envelope_t e = envelope_of(post, ENVELOPE_ASK);
     sending_t *s = new_sending(sizeof(e));
     outgoing_t *out = csp_must_malloc(sizeof(*out));
 
-    out->client = client;
+    if (post->flags & CSP_POST_SLOT)
+        csp_slot_free(user, post->object);
+    out->user = user;
     out->op = post->op;
-    out->spot = *spot;
+    out->spot = csp_match_spot(user, post);
+    csp_expose_hold(out->spot.segment);
     e.name = (uint64_t) (uintptr_t) out;
     memcpy(s->bytes, &e, sizeof(e));
     begin_sending(s, sizeof(e), ghost);
     unanswered++;
 }
 
-void csp_wire_send(csp_client_t * client, const csp_post_t * post, const csp_spot_t * spot)
+void csp_wire_send(int user, const csp_post_t * post)
 {
     int ghost = csp_world.ghost_of[post->dest];
 
     if (!(post->flags & CSP_POST_SYNC) && post->bytes <= CSP_EAGER)
-        send_eager(client, post, spot, ghost);
+        send_eager(user, post, ghost);
     else
-        send_ask(client, post, spot, ghost);
+        send_ask(user, post, ghost);
 }
 
 /* ---- data in pieces ---- */
@@ -234,11 +253,12 @@ static void end_piece(stream_t * s)
 
 static void end_stream(stream_t * s)
 {
+    csp_expose_release(s->is_in ? s->recv.spot.segment : s->spot.segment);
     if (s->is_in) {
-        csp_match_received(&s->recv, s->rank, s->msg_tag, s->msg_bytes, s->error);
+        csp_pair_received(&s->recv, s->rank, s->msg_tag, s->msg_bytes, s->error);
         fetched--;
     } else {
-        csp_match_sent(s->client, s->op, &s->spot, s->error);
+        csp_pair_sent(s->user, s->op, s->error);
     }
     for (int i = 0; i < WINDOW; i++)
         MPL_free(s->buf[i]);
@@ -336,12 +356,13 @@ static int fetch_next(void)
     return n;
 }
 
-void csp_wire_fetch(const csp_msg_t * msg, const csp_recv_t * recv)
+void csp_wire_fetch(const csp_item_t * msg, const csp_item_t * recv)
 {
     stream_t *in = new_stream(msg->ghost, MPL_MIN(msg->bytes, recv->bytes));
 
     in->is_in = 1;
     in->recv = *recv;
+    csp_expose_hold(recv->spot.segment);
     in->rank = msg->rank;
     in->msg_tag = msg->tag;
     in->msg_bytes = msg->bytes;
@@ -359,7 +380,7 @@ static void handle_fetch(const envelope_t * e, int ghost)
     stream_t *s = new_stream(ghost, e->bytes);
 
     begin_stream(s, e->data_tag);
-    s->client = out->client;
+    s->user = out->user;
     s->op = out->op;
     s->spot = out->spot;
     MPL_free(out);
@@ -368,14 +389,13 @@ static void handle_fetch(const envelope_t * e, int ghost)
 
 static void handle_msg(const envelope_t * e, const void *data, int ghost)
 {
-    const csp_msg_t msg = {
+    csp_item_t msg = {
         .context = e->context,.rank = e->rank,.tag = e->tag,.bytes = e->bytes,.ghost = ghost,
-        .place = e->kind == ENVELOPE_EAGER ? CSP_IN_GHOST : CSP_ELSEWHERE,.data = data,
-        .name = e->name,.client = csp_client_of(e->dest),
+        .place = e->kind == ENVELOPE_EAGER ? CSP_IN_POST : CSP_ELSEWHERE,.name = e->name,
         .error = e->kind == ENVELOPE_EAGER && e->error ? CSP_UNREAD : 0
     };
 
-    csp_match_msg(&msg);
+    csp_match_arrived(&msg, e->dest, data);
 }
 
 /* Envelopes are handled in the order of the receives, which is that of their arrival. */

@@ -10,19 +10,18 @@
  * sender's ghost sends an envelope to the receiver's ghost, with the data if that is small; else the
  * receiver's ghost asks for as much data as the receive has room for, once it is matched, and the data
  * follows in pieces. Envelopes between two ghosts arrive in the order in which they were sent, so
- * messages are matched in that order. By ghosts. */
+ * messages are matched in that order. By ghosts, which do not hold the desk. */
 
-#include "csp_match.h"
+#include "csp_node.h"
 
 /* Prepare to receive from other ghosts; nothing if there is no other. */
 void csp_wire_open(void);
 
-/* Send on the post of a user, whose receiver is another ghost's; its data is at spot, whose memory it
- * holds until it has ended. */
-void csp_wire_send(csp_client_t * client, const csp_post_t * post, const csp_spot_t * spot);
+/* Send on the post of csp_node.user[user], whose receiver is another ghost's. */
+void csp_wire_send(int user, const csp_post_t * post);
 
-/* Ask for the data of a message elsewhere, for a receive. */
-void csp_wire_fetch(const csp_msg_t * msg, const csp_recv_t * recv);
+/* Ask for the data of a message elsewhere, for a receive. Both are copied. */
+void csp_wire_fetch(const csp_item_t * msg, const csp_item_t * recv);
 
 /* Make progress. Returns the number of events. */
 int csp_wire_progress(void);

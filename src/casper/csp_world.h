@@ -15,6 +15,7 @@ typedef struct csp_world {
     csp_settings_t settings;
     int users, ghosts;          /* of all nodes; ghosts is 0 if there are none */
     int is_ghost;               /* this process */
+    int pid;                    /* of this process */
     int is_split;               /* MPI_COMM_WORLD holds users only, or ghosts only */
     int offloads;               /* ghosts can reach the memory of all users */
     int has_direct;             /* this process is a user whose ghost maps memory for it */

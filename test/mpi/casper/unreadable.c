@@ -55,7 +55,7 @@ static void receive_all(char *in, int bytes)
 
 int main(int argc, char **argv)
 {
-    static const int sizes[] = { 1000, 65536, 100000, MOST };
+    static const int sizes[] = { 5000, 65536, 100000, MOST };
     char *unreadable, *in;
 
     mt_init(argc, argv, 1, 1);

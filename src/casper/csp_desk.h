@@ -1,0 +1,67 @@
+/*
+ * Copyright (C) by the MPICH-TSM developers
+ *     See COPYRIGHT in top-level directory
+ */
+
+#ifndef CSP_DESK_H_INCLUDED
+#define CSP_DESK_H_INCLUDED
+
+/* The desk of a ghost: where posts are matched. It is in the memory of the node, so a user that waits in
+ * MPI can sit down at it, when nobody else does, and match in place of a ghost that sleeps or has no
+ * processor. Who holds the desk takes the posts of all users of the ghost and writes their answers.
+ *
+ * Data is copied with the desk free. Whoever matches a message and a receive leaves them as a pair; the
+ * ghost, or one of the two users, takes the pair and later comes back to answer.
+ *
+ * Only the ghost can do some things (csp_left_t); a user leaves these to it. If there are more items than
+ * fit into the memory of the node, the ghost uses its own; until they are gone it sits there alone.
+ *
+ *   csp_desk_unlock -> csp_desk_try, csp_desk_lock     release, acquire: all that belongs to the desk
+ *   made: a hint whether it is worth while to look for pairs
+ *   owed: seq_cst, as the publication of work for the bell (tsm_bell.h): a user adds to it and then looks
+ *   at the bell, the ghost arms the bell and then looks at it */
+
+#include "csp_node.h"
+
+/* What a user leaves to the ghost. */
+typedef enum csp_left {
+    CSP_LEFT_FETCH = 1,         /* a pair whose data is with another ghost */
+    CSP_LEFT_ANSWER,            /* an answer that finds no room */
+    CSP_LEFT_MEMORY             /* memory of the ghost that is no longer needed */
+} csp_left_t;
+
+/* With fewer free items than this, users leave the posts to the ghost: a post takes one, and what comes
+ * of it at most two more, for answers. */
+#define CSP_DESK_RESERVE 8
+
+/* Sit down at our ghost's desk if nobody else does: returns 1 then. csp_desk_lock waits; who holds the
+ * desk copies nothing large meanwhile, so it is not long. Any thread of any user, and the ghost. */
+int csp_desk_try(void);
+void csp_desk_lock(void);
+void csp_desk_unlock(void);
+
+/* Give the items of this user to its desk. Without contention: before any use. */
+void csp_desk_give_items(void);
+
+/* All that follows: by who holds the desk. */
+
+/* A new item, of zeros; NULL if there is none left, never in the ghost. csp_item_free gives it back. */
+csp_item_t *csp_item_new(csp_ref_t * ref);
+void csp_item_free(csp_ref_t ref);
+csp_item_t *csp_item_of(csp_ref_t ref);
+
+/* Lists. csp_list_push: the item becomes the first. csp_list_cut: take out the item ref, which comes after `before` (0: it is the first). */
+void csp_list_add(csp_list_t * list, csp_ref_t ref);
+void csp_list_push(csp_list_t * list, csp_ref_t ref);
+void csp_list_cut(csp_list_t * list, csp_ref_t before, csp_ref_t ref);
+
+/* Leave an item to the ghost; csp_desk_take_left: the ghost takes one, 0 if there is none. csp_desk_owe:
+ * the ghost is to wake, for this (is_urgent) or for something else, when the bell rings. */
+void csp_desk_leave(csp_ref_t ref, csp_left_t what, int is_urgent);
+csp_ref_t csp_desk_take_left(void);
+void csp_desk_owe(void);
+
+/* How often that was; seq_cst, for the bell. Anyone. */
+uint32_t csp_desk_owed(void);
+
+#endif /* CSP_DESK_H_INCLUDED */

@@ -1,0 +1,309 @@
+/*
+ * Copyright (C) by the MPICH-TSM developers
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "mpidimpl.h"
+#include "csp_ghost.h"
+#include "csp_pair.h"
+#include "csp_wire.h"
+
+/* Pairs that there were when this process last looked for one in vain. */
+static TSM_ATOMIC(uint32_t) seen;
+static TSM_ATOMIC(int) remains;
+
+static csp_desk_t *desk(void)
+{
+    return &csp_node.my_ghost->desk;
+}
+
+/* ---- answers ---- */
+
+/* 0 if there is no room. */
+static int put_answer(int user, const csp_answer_t * answer)
+{
+    csp_user_t *u = &csp_node.user[user];
+    csp_answer_t *entry = &u->answer[csp_ring_write(&u->answers)];
+
+    if (!csp_ring_has_room(&u->answers))
+        return 0;
+    memcpy(entry, answer, answer->flags & CSP_ANSWER_INLINE ? sizeof(*answer) :
+           offsetof(csp_answer_t, data));
+    if (csp_world.is_ghost)
+        entry->flags |= CSP_ANSWER_GHOST;
+    csp_ring_publish(&u->answers);
+    return 1;
+}
+
+static void leave_answer(csp_ref_t ref, int user, const csp_answer_t * answer)
+{
+    csp_item_t *item = csp_item_of(ref);
+
+    item->user = user;
+    item->answer = *answer;
+    csp_desk_leave(ref, CSP_LEFT_ANSWER, 1);
+}
+
+void csp_pair_tell(int user, const csp_answer_t * answer)
+{
+    csp_ref_t ref;
+
+    if (answer->op == 0 || put_answer(user, answer))
+        return;
+    if (csp_world.is_ghost) {
+        csp_ghost_answer_late(user, answer);
+    } else {
+        csp_item_t *item = csp_item_new(&ref);
+        MPIR_Assert(item);      /* CSP_DESK_RESERVE */
+        leave_answer(ref, user, answer);
+    }
+}
+
+/* The same at the end of a pair: the item is no longer needed, and takes the answer if it has to. */
+static void tell_and_free(csp_ref_t ref, int user, const csp_answer_t * answer)
+{
+    if (csp_world.is_ghost)
+        csp_pair_tell(user, answer);
+    else if (answer->op != 0 && !put_answer(user, answer)) {
+        leave_answer(ref, user, answer);
+        return;
+    }
+    csp_item_free(ref);
+}
+
+int csp_pair_class(int error)
+{
+    return error ? MPI_ERR_BUFFER : MPI_SUCCESS;
+}
+
+static csp_answer_t received(const csp_item_t * recv, int rank, int tag, uint64_t bytes, int error)
+{
+    const csp_answer_t answer = {
+        .op = recv->op,.bytes = bytes,.source = rank,.tag = tag,
+        .error = !error && bytes > recv->bytes ? MPI_ERR_TRUNCATE : csp_pair_class(error)
+    };
+
+    return answer;
+}
+
+static csp_answer_t sent(const csp_item_t * msg, int error)
+{
+    const csp_answer_t answer = {.op = msg->op,.error = csp_pair_class(error) };
+
+    return answer;
+}
+
+void csp_pair_answer(const csp_item_t * msg, const csp_item_t * recv, int error)
+{
+    csp_answer_t answer = received(recv, msg->rank, msg->tag, msg->bytes, error);
+
+    if (msg->place == CSP_IN_POST) {
+        answer.flags = CSP_ANSWER_INLINE;
+        memcpy(answer.data, msg->data, sizeof(answer.data));
+    } else if (msg->place == CSP_IN_SLOT) {
+        answer.flags = CSP_ANSWER_SLOT;
+        answer.object = msg->name;
+        answer.segment = (uint64_t) msg->from;
+    }
+    csp_pair_tell(recv->user, &answer);
+    if (msg->sender >= 0) {
+        answer = sent(msg, error);
+        csp_pair_tell(msg->sender, &answer);
+    }
+}
+
+/* ---- pairs ---- */
+
+/* A user copies only what comes from its memory or goes there. */
+static int is_ours(const csp_item_t * msg)
+{
+    return csp_world.is_ghost || (!msg->is_ghosts && (msg->spot.pid == csp_world.pid ||
+        csp_item_of(msg->partner)->spot.pid == csp_world.pid));
+}
+
+void csp_pair_make(csp_ref_t msg, csp_ref_t recv)
+{
+    csp_item_t *m = csp_item_of(msg);
+
+    m->partner = recv;
+    if (m->place == CSP_ELSEWHERE) {
+        csp_desk_leave(msg, CSP_LEFT_FETCH, 1);
+        return;
+    }
+    csp_list_add(&desk()->pairs, msg);
+    tsm_fetch_add(&desk()->made, 1, TSM_RELAXED);
+    if (!is_ours(m))
+        csp_desk_owe();
+}
+
+csp_ref_t csp_pair_take(int (*may) (const csp_item_t * msg, const csp_item_t * recv))
+{
+    csp_ref_t before = 0;
+    int is_left = 0;
+
+    for (csp_ref_t ref = desk()->pairs.first; ref; ref = csp_item_of(ref)->next) {
+        const csp_item_t *msg = csp_item_of(ref);
+        if (is_ours(msg) && may(msg, csp_item_of(msg->partner))) {
+            csp_list_cut(&desk()->pairs, before, ref);
+            return ref;
+        }
+        is_left |= is_ours(msg);
+        before = ref;
+    }
+    tsm_store(&remains, is_left, TSM_RELAXED);
+    tsm_store(&seen, tsm_load(&desk()->made, TSM_RELAXED), TSM_RELAXED);
+    return 0;
+}
+
+int csp_pair_remains(void)
+{
+    return tsm_load(&remains, TSM_RELAXED);
+}
+
+int csp_pair_is_there(void)
+{
+    return tsm_load(&desk()->made, TSM_RELAXED) != tsm_load(&seen, TSM_RELAXED);
+}
+
+uint64_t csp_pair_rest(csp_ref_t pair)
+{
+    const csp_item_t *msg = csp_item_of(pair), *recv = csp_item_of(msg->partner);
+
+    return MPL_MIN(msg->bytes, recv->bytes) - msg->copied;
+}
+
+int csp_pair_copy(csp_ref_t pair, uint64_t most)
+{
+    csp_item_t *msg = csp_item_of(pair);
+    const csp_item_t *recv = csp_item_of(msg->partner);
+    uint64_t bytes = MPL_MIN(csp_pair_rest(pair), most);
+    int error = csp_copy_between(&msg->spot, &recv->spot, msg->copied, bytes);
+
+    msg->copied += error ? 0 : bytes;
+    msg->is_helped |= csp_world.is_ghost;
+    return error;
+}
+
+static void end(csp_ref_t pair, int error)
+{
+    const csp_item_t *msg = csp_item_of(pair), *recv = csp_item_of(msg->partner);
+    csp_answer_t to_recv = received(recv, msg->rank, msg->tag, msg->bytes, error);
+    csp_answer_t to_send = sent(msg, error);
+
+    to_recv.flags = to_send.flags = msg->is_helped ? CSP_ANSWER_GHOST : 0;
+    tell_and_free(msg->partner, recv->user, &to_recv);
+    if (msg->sender >= 0)
+        tell_and_free(pair, msg->sender, &to_send);
+    else
+        csp_pair_free_msg(pair);
+}
+
+/* As the first one: the others may be items of the ghost's memory, at which a user cannot look. */
+static void put_back(csp_ref_t pair)
+{
+    csp_list_push(&desk()->pairs, pair);
+    tsm_fetch_add(&desk()->made, 1, TSM_RELAXED);
+}
+
+/* Data that a user cannot reach any more, because it was freed too early, the ghost may still have. */
+void csp_pair_end(csp_ref_t pair, int error)
+{
+    csp_item_t *msg = csp_item_of(pair);
+    int is_mapped = msg->spot.segment || csp_item_of(msg->partner)->spot.segment;
+
+    if (error && is_mapped && !csp_world.is_ghost) {
+        msg->is_ghosts = 1;
+        put_back(pair);
+        csp_desk_owe();
+    } else if (!error && csp_pair_rest(pair) > 0) {
+        put_back(pair);
+    } else {
+        end(pair, error);
+    }
+}
+
+void csp_pair_free_msg(csp_ref_t ref)
+{
+    const csp_item_t *msg = csp_item_of(ref);
+
+    if (msg->place == CSP_IN_GHOST && !csp_world.is_ghost) {
+        csp_desk_leave(ref, CSP_LEFT_MEMORY, 0);
+        return;
+    }
+    if (msg->place == CSP_IN_GHOST)
+        MPL_free((void *) (uintptr_t) msg->spot.addr);
+    csp_item_free(ref);
+}
+
+/* ---- the ghost ---- */
+
+void csp_pair_put_in_ghost(csp_item_t * msg, void *memory)
+{
+    const csp_spot_t spot = {.pid = csp_world.pid,.addr = (uint64_t) (uintptr_t) memory };
+
+    msg->place = CSP_IN_GHOST;
+    msg->spot = spot;
+    msg->sender = -1;
+}
+
+static void fetch(csp_ref_t ref)
+{
+    const csp_item_t msg = *csp_item_of(ref), recv = *csp_item_of(msg.partner);
+
+    csp_desk_unlock();
+    csp_wire_fetch(&msg, &recv);
+    csp_desk_lock();
+    csp_item_free(msg.partner);
+    csp_item_free(ref);
+}
+
+static void do_left(csp_ref_t ref)
+{
+    const csp_item_t *item = csp_item_of(ref);
+
+    switch (item->left) {
+        case CSP_LEFT_FETCH:
+            fetch(ref);
+            break;
+        case CSP_LEFT_ANSWER:
+            csp_pair_tell(item->user, &item->answer);
+            csp_item_free(ref);
+            break;
+        default:
+            csp_pair_free_msg(ref);
+    }
+}
+
+int csp_pair_left(void)
+{
+    int n = 0;
+
+    csp_desk_lock();
+    for (csp_ref_t ref = csp_desk_take_left(); ref; ref = csp_desk_take_left()) {
+        do_left(ref);
+        n++;
+    }
+    csp_desk_unlock();
+    return n;
+}
+
+void csp_pair_reply(int user, const csp_answer_t * answer)
+{
+    csp_desk_lock();
+    csp_pair_tell(user, answer);
+    csp_desk_unlock();
+}
+
+void csp_pair_received(const csp_item_t * recv, int rank, int tag, uint64_t bytes, int error)
+{
+    const csp_answer_t answer = received(recv, rank, tag, bytes, error);
+
+    csp_pair_reply(recv->user, &answer);
+}
+
+void csp_pair_sent(int user, uint64_t op, int error)
+{
+    const csp_answer_t answer = {.op = op,.error = csp_pair_class(error) };
+
+    csp_pair_reply(user, &answer);
+}

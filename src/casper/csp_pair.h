@@ -1,0 +1,71 @@
+/*
+ * Copyright (C) by the MPICH-TSM developers
+ *     See COPYRIGHT in top-level directory
+ */
+
+#ifndef CSP_PAIR_H_INCLUDED
+#define CSP_PAIR_H_INCLUDED
+
+/* What becomes of a message and a receive that belong together. Small data goes to the receiver with the
+ * answer. Larger data is copied with the desk free: by the ghost, or by the sender or the receiver, who
+ * takes the pair from a list and comes back to answer. Whoever copies holds up nobody else. */
+
+#include <errno.h>
+
+#include "csp_desk.h"
+
+/* The error number where only another ghost knows why data could not be read. */
+#define CSP_UNREAD EFAULT
+
+/* ---- by who holds the desk ---- */
+
+/* Answer a user, now or as soon as there is room; nothing if answer->op is 0. */
+void csp_pair_tell(int user, const csp_answer_t * answer);
+
+/* Answer both, after the data was copied, or with it. error: 0 or an error number of the system. */
+void csp_pair_answer(const csp_item_t * msg, const csp_item_t * recv, int error);
+
+/* They are to be copied. Takes over both. */
+void csp_pair_make(csp_ref_t msg, csp_ref_t recv);
+
+/* A pair for this process to copy, for which may() is true; 0: there is none. csp_pair_end: if all of it is
+ * copied, answer, and free it; else put it back, and somebody goes on with it. */
+csp_ref_t csp_pair_take(int (*may) (const csp_item_t * msg, const csp_item_t * recv));
+void csp_pair_end(csp_ref_t pair, int error);
+
+/* Has the last vain csp_pair_take left pairs for which may() was false? */
+int csp_pair_remains(void);
+
+/* The bytes that are still to be copied. */
+uint64_t csp_pair_rest(csp_ref_t pair);
+
+/* Free a message, with what it has in the memory of the ghost. */
+void csp_pair_free_msg(csp_ref_t msg);
+
+/* ---- with the desk free ---- */
+
+/* May there be a pair to take? A hint. */
+int csp_pair_is_there(void);
+
+/* Copy `most` bytes more. Returns 0 or an error number of the system. */
+int csp_pair_copy(csp_ref_t pair, uint64_t most);
+
+/* ---- by the ghost ---- */
+
+/* The error class of an error number. */
+int csp_pair_class(int error);
+
+/* The data of the message is now here, in memory that it owns. */
+void csp_pair_put_in_ghost(csp_item_t * msg, void *memory);
+
+/* Do what users have left to the ghost. Returns how much. With the desk free, as the next three. */
+int csp_pair_left(void);
+
+/* The end of a receive, and of a send, with another ghost. */
+void csp_pair_received(const csp_item_t * recv, int rank, int tag, uint64_t bytes, int error);
+void csp_pair_sent(int user, uint64_t op, int error);
+
+/* An answer to any other post. */
+void csp_pair_reply(int user, const csp_answer_t * answer);
+
+#endif /* CSP_PAIR_H_INCLUDED */

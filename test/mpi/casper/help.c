@@ -1,0 +1,223 @@
+/* Copyright (C) by the MPICH-TSM developers
+ * See COPYRIGHT in top-level directory */
+
+/* Users that wait do without their ghost: while it is stopped, two users exchange messages of all sizes,
+ * in all orders, with probes, wildcards, cancels and synchronous sends; and one of them alone moves the
+ * messages of another that is outside MPI. Then the ghost goes on. What only it can do waits for it, and
+ * nothing is lost. CSP_NG=1, two users on one node. */
+#include "../mt.h"
+
+#define MOST     (1 << 20)
+#define MANY     250            /* more than there are slots, fewer than items */
+#define FLOOD    400            /* more than a ring of answers has room for */
+
+static const int sizes[] = { 0, 1, 64, 65, 4096, 8192, 8193, 65536, 65537, MOST };
+static char *out, *in;
+static pid_t ghost;
+
+/* The one child of our parent that is not a user is the ghost. */
+static void find_ghost(void)
+{
+    char command[64], line[64];
+    pid_t me = getpid(), users[2];
+    MT_OK(MPI_Allgather(&me, sizeof(me), MPI_BYTE, users, sizeof(me), MPI_BYTE, MPI_COMM_WORLD));
+    snprintf(command, sizeof(command), "pgrep -P %d", (int) getppid());
+    FILE *list = popen(command, "r");
+    while (list && fgets(line, sizeof(line), list)) {
+        pid_t pid = (pid_t) atoi(line);
+        if (pid != users[0] && pid != users[1] && kill(pid, 0) == 0)
+            ghost = pid;
+    }
+    if (list)
+        pclose(list);
+    MT_CHECK(ghost, "no ghost");
+}
+
+/* It sleeps by now. */
+static void stop_ghost(void)
+{
+    MT_OK(MPI_Barrier(MPI_COMM_WORLD));
+    usleep(20000);
+    if (mt.rank == 0)
+        MT_CHECK(kill(ghost, SIGSTOP) == 0, "cannot stop the ghost");
+    MT_OK(MPI_Barrier(MPI_COMM_WORLD));
+}
+
+static void continue_ghost(void)
+{
+    MT_OK(MPI_Barrier(MPI_COMM_WORLD));
+    if (mt.rank == 0)
+        MT_CHECK(kill(ghost, SIGCONT) == 0, "cannot let the ghost go on");
+}
+
+static char byte_of(int from, int number, int i)
+{
+    return (char) (mt_hash((uint64_t) (from * 1000 + number)) + (uint64_t) i * 7);
+}
+
+static void fill(int number, int bytes)
+{
+    for (int i = 0; i < bytes; i++)
+        out[i] = byte_of(mt.rank, number, i);
+    memset(in, 0, MOST);
+}
+
+static void check(int number, int bytes)
+{
+    for (int i = 0; i < bytes; i++)
+        MT_CHECK(in[i] == byte_of(mt.peer, number, i), "message %d of %d bytes: byte %d", number,
+                 bytes, i);
+}
+
+/* order: 0: receive first; 1: send first; 2: the same, synchronous; 3: one process of each kind */
+static void exchange(int bytes, int order)
+{
+    MPI_Request req[2];
+    const int first = order == 0 || (order == 3 && mt.rank == 0);
+    fill(order, bytes);
+    if (first)
+        MT_OK(MPI_Irecv(in, MOST, MPI_BYTE, MPI_ANY_SOURCE, order, MPI_COMM_WORLD, &req[0]));
+    if (order == 2)
+        MT_OK(MPI_Issend(out, bytes, MPI_BYTE, mt.peer, order, MPI_COMM_WORLD, &req[1]));
+    else
+        MT_OK(MPI_Isend(out, bytes, MPI_BYTE, mt.peer, order, MPI_COMM_WORLD, &req[1]));
+    if (!first)
+        MT_OK(MPI_Irecv(in, MOST, MPI_BYTE, mt.peer, MPI_ANY_TAG, MPI_COMM_WORLD, &req[0]));
+    MT_OK(MPI_Waitall(2, req, MPI_STATUSES_IGNORE));
+    check(order, bytes);
+}
+
+static void probes(void)
+{
+    MPI_Request req = MPI_REQUEST_NULL;
+    MPI_Message msg;
+    MPI_Status st;
+    int flag = 0, got;
+    fill(9, 20000);
+    MT_OK(MPI_Iprobe(mt.peer, 77, MPI_COMM_WORLD, &flag, &st));
+    MT_CHECK(!flag, "a message that nobody sends");
+    MT_OK(MPI_Isend(out, 20000, MPI_BYTE, mt.peer, 9, MPI_COMM_WORLD, &req));
+    MT_OK(MPI_Mprobe(mt.peer, 9, MPI_COMM_WORLD, &msg, &st));
+    MT_OK(MPI_Get_count(&st, MPI_BYTE, &got));
+    MT_CHECK(got == 20000, "probe finds %d bytes", got);
+    MT_OK(MPI_Mrecv(in, MOST, MPI_BYTE, &msg, &st));
+    MT_OK(MPI_Wait(&req, MPI_STATUS_IGNORE));
+    check(9, 20000);
+}
+
+static void cancels(void)
+{
+    MPI_Request req;
+    MPI_Status st;
+    int flag;
+    MT_OK(MPI_Irecv(in, MOST, MPI_BYTE, mt.peer, 78, MPI_COMM_WORLD, &req));
+    MT_OK(MPI_Cancel(&req));
+    MT_OK(MPI_Wait(&req, &st));
+    MT_OK(MPI_Test_cancelled(&st, &flag));
+    MT_CHECK(flag, "a receive was not cancelled");
+}
+
+/* In order, whether the data is in slots or not. */
+static void many(void)
+{
+    static MPI_Request req[MANY];
+    int *value = (int *) out, *got = (int *) in;
+    const int words = 4096 / (int) sizeof(int);
+    for (int i = 0; i < MANY && mt.rank == 0; i++) {
+        value[i * words] = i;
+        MT_OK(MPI_Isend(&value[i * words], 4096, MPI_BYTE, 1, 5, MPI_COMM_WORLD, &req[i]));
+    }
+    if (mt.rank == 0)
+        MT_OK(MPI_Waitall(MANY, req, MPI_STATUSES_IGNORE));
+    for (int i = 0; i < MANY && mt.rank == 1; i++) {
+        MT_OK(MPI_Recv(got, 4096, MPI_BYTE, 0, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+        MT_CHECK(got[0] == i, "message %d comes as number %d", got[0], i);
+    }
+}
+
+/* Process 1 is outside MPI: process 0 takes its posts and moves both messages. */
+static void alone(int bytes)
+{
+    MPI_Request req[2];
+    fill(3, bytes);
+    if (mt.rank == 1) {
+        MT_OK(MPI_Irecv(in, MOST, MPI_BYTE, 0, 8, MPI_COMM_WORLD, &req[0]));
+        MT_OK(MPI_Isend(out, bytes, MPI_BYTE, 0, 8, MPI_COMM_WORLD, &req[1]));
+        atomic_store(&mt_called_back, 0);
+        mt_stay_outside();
+    } else {
+        const int pid = mt_peer_outside();
+        MT_OK(MPI_Isend(out, bytes, MPI_BYTE, 1, 8, MPI_COMM_WORLD, &req[0]));
+        MT_OK(MPI_Irecv(in, MOST, MPI_BYTE, 1, 8, MPI_COMM_WORLD, &req[1]));
+        MT_OK(MPI_Waitall(2, req, MPI_STATUSES_IGNORE));
+        mt_call_back(pid);
+    }
+    if (mt.rank == 1)
+        MT_OK(MPI_Waitall(2, req, MPI_STATUSES_IGNORE));
+    check(3, bytes);
+}
+
+/* Process 1 has more answers than its ring has room for; what is left over the ghost has to bring. */
+static void flood(void)
+{
+    static MPI_Request req[FLOOD];
+    static int value[FLOOD];
+    if (mt.rank == 1) {
+        for (int i = 0; i < FLOOD; i++)
+            MT_OK(MPI_Irecv(&value[i], 1, MPI_INT, 0, 10 + i % 3, MPI_COMM_WORLD, &req[i]));
+        atomic_store(&mt_called_back, 0);
+        mt_stay_outside();
+    } else {
+        int pid = mt_peer_outside();
+        for (int i = 0; i < FLOOD; i++) {
+            MT_OK(MPI_Isend(&i, 1, MPI_INT, 1, 10 + i % 3, MPI_COMM_WORLD, &req[i]));
+            MT_OK(MPI_Wait(&req[i], MPI_STATUS_IGNORE));
+        }
+        mt_call_back(pid);
+        kill(ghost, SIGCONT);
+    }
+    if (mt.rank == 1) {
+        MT_OK(MPI_Waitall(FLOOD, req, MPI_STATUSES_IGNORE));
+        for (int i = 0; i < FLOOD; i++)
+            MT_CHECK(value[i] == i, "receive %d has message %d", i, value[i]);
+    }
+}
+
+/* Two blocking sends of this size complete because the ghost keeps the data. */
+static void keeps(int bytes)
+{
+    fill(4, bytes);
+    MT_OK(MPI_Send(out, bytes, MPI_BYTE, mt.peer, 6, MPI_COMM_WORLD));
+    MT_OK(MPI_Recv(in, MOST, MPI_BYTE, mt.peer, 6, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    check(4, bytes);
+}
+
+int main(int argc, char **argv)
+{
+    mt_init(argc, argv, 1, 20);
+    MT_CHECK(mt.size == 2, "run with two users");
+    out = mt_alloc(MOST + 1);
+    in = mt_alloc(MOST + 1);
+    find_ghost();
+    stop_ghost();
+    for (int n = 0; n < mt.iters; n++) {
+        for (int order = 0; order < 4; order++) {
+            for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
+                exchange(sizes[i], order);
+        }
+        probes();
+        cancels();
+        many();
+    }
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
+        alone(sizes[i]);
+    flood();
+    continue_ghost();
+    for (int n = 0; n < mt.iters; n++) {
+        keeps(32768);
+        keeps(65536);
+    }
+    free(out);
+    free(in);
+    return mt_finish();
+}
