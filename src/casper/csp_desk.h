@@ -6,20 +6,21 @@
 #ifndef CSP_DESK_H_INCLUDED
 #define CSP_DESK_H_INCLUDED
 
-/* The desk of a ghost: where posts are matched. It is in the memory of the node, so a user that waits in
- * MPI can sit down at it, when nobody else does, and match in place of a ghost that sleeps or has no
+/* The desk of a ghost: where posts are matched. It is in the memory of the node, so a user that waits
+ * in MPI can sit down at it, when nobody else does, and match in place of a ghost that sleeps or has no
  * processor. Who holds the desk takes the posts of all users of the ghost and writes their answers.
  *
  * Data is copied with the desk free. Whoever matches a message and a receive leaves them as a pair; the
  * ghost, or one of the two users, takes the pair and later comes back to answer.
  *
- * Only the ghost can do some things (csp_left_t); a user leaves these to it. If there are more items than
- * fit into the memory of the node, the ghost uses its own; until they are gone it sits there alone.
+ * Only the ghost can do some things (csp_left_t); a user leaves these to it. If there are more items
+ * than fit into the memory of the node, the ghost uses its own; until they are gone it sits there
+ * alone.
  *
  *   csp_desk_unlock -> csp_desk_try, csp_desk_lock     release, acquire: all that belongs to the desk
  *   made: a hint whether it is worth while to look for pairs
- *   owed: seq_cst, as the publication of work for the bell (tsm_bell.h): a user adds to it and then looks
- *   at the bell, the ghost arms the bell and then looks at it */
+ *   owed: seq_cst, as the publication of work for the bell (tsm_bell.h): a user adds to it and then
+ *   looks at the bell, the ghost arms the bell and then looks at it */
 
 #include "csp_node.h"
 
@@ -50,13 +51,15 @@ csp_item_t *csp_item_new(csp_ref_t * ref);
 void csp_item_free(csp_ref_t ref);
 csp_item_t *csp_item_of(csp_ref_t ref);
 
-/* Lists. csp_list_push: the item becomes the first. csp_list_cut: take out the item ref, which comes after `before` (0: it is the first). */
+/* Lists. csp_list_push: the item becomes the first. csp_list_cut: take out the item ref, which comes
+ * after `before` (0: it is the first). */
 void csp_list_add(csp_list_t * list, csp_ref_t ref);
 void csp_list_push(csp_list_t * list, csp_ref_t ref);
 void csp_list_cut(csp_list_t * list, csp_ref_t before, csp_ref_t ref);
 
-/* Leave an item to the ghost; csp_desk_take_left: the ghost takes one, 0 if there is none. csp_desk_owe:
- * the ghost is to wake, for this (is_urgent) or for something else, when the bell rings. */
+/* Leave an item to the ghost; csp_desk_take_left: the ghost takes one, 0 if there is none.
+ * csp_desk_owe: the ghost is to wake, for this (is_urgent) or for something else, when the bell
+ * rings. */
 void csp_desk_leave(csp_ref_t ref, csp_left_t what, int is_urgent);
 csp_ref_t csp_desk_take_left(void);
 void csp_desk_owe(void);

@@ -15,6 +15,9 @@
 /* Posts that may wait for room while more small messages are sent, some 9 MB of them. */
 #define MOST_WAITING 65536
 
+/* So many vain looks while no processor seems to be short. */
+#define LOOKS_ALONE 512
+
 /* Vain looks between two that look at the clock. */
 #define LOOKS_PER_CLOCK 8
 
@@ -156,24 +159,26 @@ static void show_that_we_wait(unsigned looks)
         tsm_store(looked, tsm_now_ns(), TSM_RELAXED);
 }
 
-/* While the ghost copies, perhaps our data, it may be our processor that it needs. */
-static int is_time_to_yield(unsigned looks)
+/* Vain looks of this thread in a row. */
+static __thread unsigned looks;
+
+/* While the ghost copies, perhaps our data, it may be our processor that it needs; and after a while it
+ * may be so, too, if the others do not show that they want one. */
+static int is_time_to_yield(void)
 {
-    return looks % LOOKS_PER_YIELD == 0 ||
-        tsm_load(&csp_node.my_ghost->desk.is_copying, TSM_RELAXED);
+    if (tsm_load(&csp_node.my_ghost->desk.is_copying, TSM_RELAXED))
+        return 1;
+    return looks % LOOKS_PER_YIELD == 0 && (looks > LOOKS_ALONE || tsm_load_crowded());
 }
 
 void csp_look_again(void)
 {
-    static __thread unsigned looks;
-
     looks++;
     show_that_we_wait(looks);
-    if (is_time_to_yield(looks)) {
+    if (looks % LOOKS_PER_YIELD == 0)
         tsm_load_touch();
-        if (tsm_load_crowded())
-            tsm_yield();
-    }
+    if (is_time_to_yield())
+        tsm_yield();
     if (looks % LOOKS_PER_RING == 0)
         csp_ring();
     if (looks % LOOKS_PER_CHECK == 0)
@@ -193,8 +198,10 @@ int csp_take_answers(int *made_progress)
     n = complete_all(&flags);
     if (n == 0 && csp_help())
         n = complete_all(&flags);
-    if (n > 0)
+    if (n > 0) {
         csp_ring_judge(flags & CSP_ANSWER_GHOST);
+        looks = 0;
+    }
     n += csp_post_waiting();
     if (n > 0)
         *made_progress = 1;

@@ -7,8 +7,8 @@
 #define CSP_EXPOSE_H_INCLUDED
 
 /* The memory of users that a ghost maps: segments of windows, whose locks it keeps (csp_grant.h), and
- * direct memory (csp_direct.h). A segment stays mapped until its users have given it up and no operation
- * has data in it, so a user that frees memory too early harms only itself. By ghosts. */
+ * direct memory (csp_direct.h). A segment stays mapped until its users have given it up and no
+ * operation has data in it, so a user that frees memory too early harms only itself. By ghosts. */
 
 #include "csp_copy.h"
 #include "csp_node.h"
@@ -24,8 +24,8 @@ void csp_expose_unmap(const csp_post_t * post);
 /* Where direct data is in this process; NULL if its segment is not mapped. */
 char *csp_expose_find(const csp_spot_t * spot);
 
-/* Items at the desk hold the segments of their data. For data of which there is no item: hold the segment
- * (0: nothing), and let it go. */
+/* Items at the desk hold the segments of their data. For data of which there is no item: hold the
+ * segment (0: nothing), and let it go. */
 void csp_expose_hold(uint64_t segment);
 void csp_expose_release(uint64_t segment);
 

@@ -30,8 +30,8 @@
 /* Bytes of a pair that the ghost copies before it looks again who waits. */
 #define PIECE 65536
 
-/* A user that has not looked for answers for so long does not wait in MPI. It may be asleep for a moment
- * (tsm_nap), or another process may have its processor. */
+/* A user that has not looked for answers for so long does not wait in MPI. It may be asleep for a
+ * moment (tsm_nap), or another process may have its processor. */
 #define WAITS_NS 100000
 
 #define CHECK_NS 200000000      /* between two looks whether the users live */
@@ -154,7 +154,8 @@ static int take_posts(client_t * client)
     return n;
 }
 
-/* Users that wait copy for themselves, and with one copy less. So the ghost takes the pairs of others. */
+/* Users that wait copy for themselves, and with one copy less. So the ghost takes the pairs of
+ * others. */
 static int waits(int pid)
 {
     uint64_t now = tsm_now_ns();
@@ -172,8 +173,8 @@ static int may(const csp_item_t * msg, const csp_item_t * recv)
     return !waits(msg->spot.pid) && !waits(recv->spot.pid);
 }
 
-/* At the desk, which is free while a piece of a pair is copied. After each piece a user that waits by now
- * can take over. */
+/* At the desk, which is free while a piece of a pair is copied. After each piece a user that waits by
+ * now can take over. */
 static int copy_pairs(void)
 {
     int n = 0;

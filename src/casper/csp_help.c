@@ -62,8 +62,8 @@ static int may(const csp_item_t * msg, const csp_item_t * recv)
     return 1;
 }
 
-/* The desk is free while pairs are copied, all that are there for us, if they are small. The ghost may begin to use its own
- * memory meanwhile, so only the end of what was begun comes after that. */
+/* The desk is free while pairs are copied, all that are there for us, if they are small. The ghost
+ * may begin to use its own memory meanwhile, so only the end of what was begun comes after that. */
 static int copy_pairs(void)
 {
     csp_ref_t pair[PAIRS_AT_ONCE];

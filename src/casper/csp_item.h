@@ -32,7 +32,7 @@ typedef struct csp_item {
     csp_ref_t next;             /* in a list */
     csp_ref_t partner;          /* message: the receive that it goes to */
     int32_t user;               /* who receives: index in csp_node.user[] */
-    int32_t sender;             /* message: the user to answer when it is matched or copied; -1: nobody */
+    int32_t sender;             /* message: the user to answer when it is done; -1: nobody */
     uint32_t context;
     int32_t rank, tag;
     csp_place_t place;          /* message */

@@ -24,8 +24,8 @@ int csp_match_is_local(const csp_post_t * post);
 csp_spot_t csp_match_spot(int user, const csp_post_t * post);
 
 /* Take posts of csp_node.user[user], up to `most`; in a user, up to one that it has to leave to the
- * ghost. In the ghost, up to one that is not for the desk: *other is a copy of it, and the desk is left;
- * else other->kind is 0. Returns how many were taken. By who holds the desk. */
+ * ghost. In the ghost, up to one that is not for the desk: *other is a copy of it, and the desk is free
+ * then; else other->kind is 0. Returns how many were taken. By who holds the desk. */
 int csp_match_posts(int user, int most, csp_post_t * other);
 
 /* The ghost takes over the data of sends that wait for that. Returns of how many. By the ghost, which

@@ -16,15 +16,16 @@
 
 #define CSP_RING 256            /* entries; a power of 2 */
 
-/* A ring with one writer and one reader at a time. Each index is written by one side and counts entries.
+/* A ring with one writer and one reader at a time. Each index is written by one side, and counts
+ * entries.
  *   publish -> has_entry   the reader finds the entry that the writer has filled in
  *   release -> has_room    the writer fills an entry in again only after the reader is done with it
  *   publish, has_entry are seq_cst for the bell: the ghost arms it and then looks, the user publishes
  *   and then looks at the bell, so one of the two sees the other (tsm_bell.h)
- * Who holds the desk (csp_desk.h) is the reader of the posts and the writer of the answers. In a process
- * with threads the user's lock makes its threads one writer of posts (csp_post.c), and another one makes
- * them one reader of answers (csp_done.c). A process that stops keeps nobody from its own ring: the
- * other side keeps what finds no room in a list. */
+ * Who holds the desk (csp_desk.h) is the reader of the posts and the writer of the answers. In a
+ * process with threads the user's lock makes its threads one writer of posts (csp_post.c), and another
+ * one makes them one reader of answers (csp_done.c). A process that stops keeps nobody from its own
+ * ring: the other side keeps what finds no room in a list. */
 typedef struct csp_ring {
     TSM_ATOMIC(uint64_t) written TSM_ALIGNED;
     TSM_ATOMIC(uint64_t) read TSM_ALIGNED;

@@ -6,9 +6,10 @@
 #ifndef CSP_PAIR_H_INCLUDED
 #define CSP_PAIR_H_INCLUDED
 
-/* What becomes of a message and a receive that belong together. Small data goes to the receiver with the
- * answer. Larger data is copied with the desk free: by the ghost, or by the sender or the receiver, who
- * takes the pair from a list and comes back to answer. Whoever copies holds up nobody else. */
+/* What becomes of a message and a receive that belong together. Small data goes to the receiver with
+ * the answer. Larger data is copied with the desk free: by the ghost, or by the sender or the
+ * receiver, who takes the pair from a list and comes back to answer. Whoever copies holds up nobody
+ * else. */
 
 #include <errno.h>
 
@@ -28,8 +29,8 @@ void csp_pair_answer(const csp_item_t * msg, const csp_item_t * recv, int error)
 /* They are to be copied. Takes over both. */
 void csp_pair_make(csp_ref_t msg, csp_ref_t recv);
 
-/* A pair for this process to copy, for which may() is true; 0: there is none. csp_pair_end: if all of it is
- * copied, answer, and free it; else put it back, and somebody goes on with it. */
+/* A pair for this process to copy, for which may() is true; 0: there is none. csp_pair_end: if all of
+ * it is copied, answer, and free it; else put it back, and somebody goes on with it. */
 csp_ref_t csp_pair_take(int (*may) (const csp_item_t * msg, const csp_item_t * recv));
 void csp_pair_end(csp_ref_t pair, int error);
 

@@ -32,8 +32,8 @@ void csp_unlock(void);
 csp_op_t *csp_op_new(MPIR_Request * req);
 void csp_op_free(csp_op_t * op);
 
-/* Post a copy of *post and wake the ghost if need be (csp_ring.h). Never waits for the ghost. Returns an MPI error code (no
- * memory). Any thread. */
+/* Post a copy of *post and wake the ghost if need be (csp_ring.h). Never waits for the ghost. Returns
+ * an MPI error code (no memory). Any thread. */
 int csp_post(const csp_post_t * post);
 
 /* Move posts that wait into the ring. Returns how many. Any thread. */

@@ -6,10 +6,10 @@
 #ifndef CSP_RING_H_INCLUDED
 #define CSP_RING_H_INCLUDED
 
-/* When a user wakes its ghost. To wake a process costs as much as to move some kilobytes, and is of no use
- * if the user waits at once, because it then helps itself (csp_help.h), or if no processor is free for
- * the ghost. So a user wakes it only while that pays: while the first answers after a post come from the
- * ghost. Now and then it tries again. A ghost that is awake costs nothing to call. */
+/* When a user wakes its ghost. To wake a process costs as much as to move some kilobytes, and is of
+ * no use if the user waits at once, because it then helps itself (csp_help.h), or if no processor is
+ * free for the ghost. So a user wakes it only while that pays: while the first answers after a post
+ * come from the ghost. Now and then it tries again. A ghost that is awake costs nothing to call. */
 
 #include "csp_entry.h"
 

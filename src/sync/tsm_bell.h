@@ -76,10 +76,11 @@ static inline void tsm_bell_ring(tsm_bell_t *bell)
         tsm_wake_word(&bell->state, TSM_BELL_AWAKE, TSM_BELL_ARMED);
 }
 
-/* The same two for a bell in memory that several processes share. */
+/* The same two for a bell in memory that several processes share. The server is the only thread of its
+ * process, which does not count as wanting a processor meanwhile (tsm_load_rest). */
 static inline void tsm_bell_sleep_shared(tsm_bell_t *bell, uint64_t ns)
 {
-    tsm_wait_while_shared(&bell->state, TSM_BELL_ARMED, ns);
+    tsm_rest_while_shared(&bell->state, TSM_BELL_ARMED, ns);
 }
 
 static inline void tsm_bell_ring_shared(tsm_bell_t *bell)

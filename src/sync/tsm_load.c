@@ -195,6 +195,14 @@ void tsm_load_share(tsm_load_slot_t *array, int n, int mine)
     tsm_store(&tsm_load_figures_.due, 0, TSM_RELAXED);
 }
 
+void tsm_load_rest(void)
+{
+    pthread_mutex_lock(&mutex);
+    if (slot != NULL)
+        tsm_store(&slot->wanted, 0, TSM_RELAXED);
+    pthread_mutex_unlock(&mutex);
+}
+
 /* ---- threads ---- */
 
 static int current_tid(void)

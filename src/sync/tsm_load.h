@@ -10,6 +10,7 @@
  *
  * Interface:  tsm_load_touch()       the calling thread runs in the library
  *             tsm_load_sleep(1 | 0)  the calling thread begins or ends a wait
+ *             tsm_load_rest()        this process has no work for now
  *             tsm_load_crowded()     1 if more threads want a processor than there are processors
  *             tsm_load_processors()  processors that this process may use
  *             tsm_load_wanted()      threads of this process that want one, at the last refresh
@@ -75,6 +76,10 @@ void tsm_load_share(tsm_load_slot_t *slots, int n, int mine);
 
 /* Count this process only, and leave the others' count. Any thread, any time. */
 void tsm_load_unshare(void);
+
+/* The process has nothing to do: the others do not count it until its next refresh. By its only thread,
+ * before a sleep. */
+void tsm_load_rest(void);
 
 /* -1: measure; 0: never crowded; 1: always crowded. Any thread, any time. */
 void tsm_load_override(int crowded);

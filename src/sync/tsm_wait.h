@@ -17,7 +17,7 @@
  *             tsm_wait_count(), tsm_wake_count()    a counter whose owner sleeps until it grows,
  *             tsm_wait_count_for()                  or for a limited time
  *             tsm_wait_while()                      sleep on a word for a limited time
- *             tsm_wait_while_shared(),              the same, between processes
+ *             tsm_rest_while_shared(),              the same, between processes, for want of work
  *             tsm_wake_word_shared()
  *             tsm_wait_begin(), tsm_wait_step()     one wait, step by step
  *
@@ -203,18 +203,24 @@ _Static_assert(sizeof(TSM_ATOMIC(uint32_t)) == 4, "a futex is a 32-bit word");
 
 /* op: FUTEX_WAIT (sleep while *w == value, at most for `most`, or without end if that is NULL) or
  * FUTEX_WAKE (wake up to value waiters). The result does not matter: the caller looks at the word
- * again. */
-static inline void tsm_futex_for_(TSM_ATOMIC(uint32_t) *w, int op, uint32_t value,
-                                  const struct timespec *most, int scope)
+ * again. Here a sleeper does not count as wanting a processor. */
+static inline void tsm_futex_uncounted_(TSM_ATOMIC(uint32_t) *w, int op, uint32_t value,
+                                        const struct timespec *most, int scope)
 {
     int saved = errno, flag = scope == TSM_IN_PROCESS ? FUTEX_PRIVATE_FLAG : 0;
 
+    syscall(SYS_futex, (void *) w, op | flag, value, most, NULL, 0);
+    errno = saved;
+}
+
+static inline void tsm_futex_for_(TSM_ATOMIC(uint32_t) *w, int op, uint32_t value,
+                                  const struct timespec *most, int scope)
+{
     if (op == FUTEX_WAIT)
         tsm_load_sleep(1);
-    syscall(SYS_futex, (void *) w, op | flag, value, most, NULL, 0);
+    tsm_futex_uncounted_(w, op, value, most, scope);
     if (op == FUTEX_WAIT)
         tsm_load_sleep(0);
-    errno = saved;
 }
 
 static inline void tsm_futex_(TSM_ATOMIC(uint32_t) *w, int op, uint32_t value)
@@ -223,32 +229,37 @@ static inline void tsm_futex_(TSM_ATOMIC(uint32_t) *w, int op, uint32_t value)
 }
 #endif
 
-static inline void tsm_wait_while_(TSM_ATOMIC(uint32_t) *w, uint32_t value, uint64_t ns, int scope)
-{
-#if TSM_HAVE_FUTEX
-    const struct timespec most = { (time_t) (ns / 1000000000), (long) (ns % 1000000000) };
-
-    tsm_futex_for_(w, FUTEX_WAIT, value, &most, scope);
-#else
-    (void) w;
-    (void) value;
-    (void) ns;
-    (void) scope;
-    tsm_nap();
-#endif
-}
-
 /* Sleep while *w is `value`, at most ns nanoseconds; may return early. The thread that changes the
  * word wakes the sleeper (tsm_wake_word with `value` as the parked one). */
 static inline void tsm_wait_while(TSM_ATOMIC(uint32_t) *w, uint32_t value, uint64_t ns)
 {
-    tsm_wait_while_(w, value, ns, TSM_IN_PROCESS);
+#if TSM_HAVE_FUTEX
+    const struct timespec most = { (time_t) (ns / 1000000000), (long) (ns % 1000000000) };
+
+    tsm_futex_for_(w, FUTEX_WAIT, value, &most, TSM_IN_PROCESS);
+#else
+    (void) w;
+    (void) value;
+    (void) ns;
+    tsm_nap();
+#endif
 }
 
-/* The same for a word that several processes share, with tsm_wake_word_shared. */
-static inline void tsm_wait_while_shared(TSM_ATOMIC(uint32_t) *w, uint32_t value, uint64_t ns)
+/* The same for a word that several processes share, with tsm_wake_word_shared, by the only thread of a
+ * process that has nothing to do: it then counts for nothing (tsm_load_rest). */
+static inline void tsm_rest_while_shared(TSM_ATOMIC(uint32_t) *w, uint32_t value, uint64_t ns)
 {
-    tsm_wait_while_(w, value, ns, TSM_IN_NODE);
+    tsm_load_rest();
+#if TSM_HAVE_FUTEX
+    const struct timespec most = { (time_t) (ns / 1000000000), (long) (ns % 1000000000) };
+
+    tsm_futex_uncounted_(w, FUTEX_WAIT, value, &most, TSM_IN_NODE);
+#else
+    (void) w;
+    (void) value;
+    (void) ns;
+    tsm_nap();
+#endif
 }
 
 /* Sleep until *w is no longer `flagged`, which the caller has set. Relaxed: the flag carries no

@@ -319,6 +319,11 @@ static void test_other_processes(void **state)
     assert_int_equal(tsm_load(&shown[1].wanted, TSM_RELAXED), 1);
     assert_int_equal(tsm_load(&shown[1].mask[cpus[0] / 64], TSM_RELAXED), 1ull << cpus[0] % 64);
 
+    tsm_load_rest();                     /* until the next refresh */
+    assert_int_equal(tsm_load(&shown[1].wanted, TSM_RELAXED), 0);
+    later(1);
+    assert_int_equal(tsm_load_crowded(), 0);
+    assert_int_equal(tsm_load(&shown[1].wanted, TSM_RELAXED), 1);
     pretend(&shown[2], elsewhere, 7);    /* other processors */
     later(1);
     assert_int_equal(tsm_load_crowded(), 0);

@@ -27,6 +27,10 @@ void tsm_load_sleep(int asleep)
     (void) asleep;
 }
 
+void tsm_load_rest(void)
+{
+}
+
 int tsm_load_crowded(void)
 {
 #if CLIENT_LOAD < 0

@@ -1,10 +1,10 @@
 /* Copyright (C) by the MPICH-TSM developers
  * See COPYRIGHT in top-level directory */
 
-/* Users that wait do without their ghost: while it is stopped, two users exchange messages of all sizes,
- * in all orders, with probes, wildcards, cancels and synchronous sends; and one of them alone moves the
- * messages of another that is outside MPI. Then the ghost goes on. What only it can do waits for it, and
- * nothing is lost. CSP_NG=1, two users on one node. */
+/* Users that wait do without their ghost: while it is stopped, two users exchange messages of all
+ * sizes, in all orders, with probes, wildcards, cancels and synchronous sends; and one of them alone
+ * moves the messages of another that is outside MPI. Then the ghost goes on. What only it can do
+ * waits for it, and nothing is lost. CSP_NG=1, two users on one node. */
 #include "../mt.h"
 
 #define MOST     (1 << 20)
