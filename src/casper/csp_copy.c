@@ -32,7 +32,8 @@ static int copy(vm_call_t call, int pid, void *here, uint64_t addr, size_t bytes
     return 0;
 }
 
-/* Where the data is in this process; NULL: it is not mapped. */
+/* Where the data is in this process; NULL: it is not mapped. A user lets the system copy within its own
+ * memory, too, which may be gone if the program has freed it too early. */
 static char *map_of(const csp_spot_t * spot)
 {
     if (spot->segment && csp_world.is_ghost)
@@ -44,7 +45,7 @@ int csp_copy_from(const csp_spot_t * from, uint64_t offset, void *here, size_t b
 {
     const char *map = map_of(from);
 
-    if (!map)
+    if (!map || !csp_world.is_ghost)
         return copy(process_vm_readv, from->pid, here, from->addr + offset, bytes);
     memcpy(here, map + offset, bytes);
     return 0;
@@ -54,7 +55,7 @@ int csp_copy_to(const csp_spot_t * to, uint64_t offset, const void *here, size_t
 {
     char *map = map_of(to);
 
-    if (!map)
+    if (!map || !csp_world.is_ghost)
         return copy(process_vm_writev, to->pid, (void *) here, to->addr + offset, bytes);
     memcpy(map + offset, here, bytes);
     return 0;

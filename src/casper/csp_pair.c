@@ -97,7 +97,7 @@ void csp_pair_answer(const csp_item_t * msg, const csp_item_t * recv, int error)
 {
     csp_answer_t answer = received(recv, msg->rank, msg->tag, msg->bytes, error);
 
-    if (msg->place == CSP_IN_POST) {
+    if (msg->place == CSP_IN_POST && !error) {
         answer.flags = CSP_ANSWER_INLINE;
         memcpy(answer.data, msg->data, sizeof(answer.data));
     } else if (msg->place == CSP_IN_SLOT) {

@@ -3,10 +3,10 @@
  *     See COPYRIGHT in top-level directory
  */
 
-/* The desk of a ghost process (src/casper/csp_desk.h): users that wait take posts in place of a ghost that
- * sleeps, and leave to it what only it can do. One user posts without waking the ghost, and waits; another
- * one looks once. Whoever takes the post leaves it to the ghost, which sleeps without a limit and must
- * wake for it. All that belongs to the desk is plain memory. */
+/* The desk of a ghost process (src/casper/csp_desk.h): users that wait take posts in place of a ghost
+ * that sleeps, and leave to it what only it can do. One user posts without waking the ghost, and
+ * waits; another one looks once. Whoever takes the post leaves it to the ghost, which sleeps without
+ * a limit and must wake for it. All that belongs to the desk is plain memory. */
 
 #include "client.h"
 #include "tsm_bell.h"
