@@ -6,8 +6,9 @@
 #ifndef MPIDI_REQUEST_DONE_H_INCLUDED
 #define MPIDI_REQUEST_DONE_H_INCLUDED
 
-/* For MPICH's calls on lists of requests: checks whether a test call can return true already, and
- * makes one turn of a wait.
+/* For MPICH's calls on lists of requests: checks whether a test call can return true already, makes
+ * one turn of a wait, completes generalized requests that the program's poll function completes, and
+ * tells the status of a request.
  *
  * A test that can return true makes no progress, so it does not compete for a VCI with threads that
  * must (pmodels/mpich pull request 6629). An inactive persistent request is complete, but for Testany
@@ -43,6 +44,51 @@ static inline int MPIR_Requests_wait_turn(MPID_Progress_state * state)
 #endif
     return MPID_Progress_test(state);
 #endif
+}
+
+/* The status and the error of a complete request, which is not persistent. It may be partitioned, and
+ * inactive: then its last status is no longer that of an operation. */
+static inline int MPIR_Request_peek(MPIR_Request * req, MPI_Status * status)
+{
+    if (!MPIR_Request_is_active(req)) {
+        MPIR_Status_set_empty(status);
+        return MPI_SUCCESS;
+    }
+    MPIR_Request_extract_status(req, status);
+    return req->status.MPI_ERROR;
+}
+
+/* The status of one request of a list, or none. */
+static inline MPI_Status *MPIR_Requests_status(MPI_Status statuses[], int i)
+{
+    return statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[i];
+}
+
+/* For MPI_Waitall, before it waits for one request after the other: completes the generalized requests
+ * that have a poll function, since no other thread does. Any of them may depend on any other request,
+ * so it polls them all and makes progress. */
+static inline int MPIR_Requests_wait_polled(int count, MPIR_Request * reqs[], MPI_Status statuses[],
+                                            MPID_Progress_state * state)
+{
+    int mpi_errno = MPI_SUCCESS;
+
+    for (;;) {
+        int pending = 0;
+        for (int i = 0; i < count; i++) {
+            if (!reqs[i] || !MPIR_Request_has_poll_fn(reqs[i]) || MPIR_Request_is_complete(reqs[i]))
+                continue;
+            mpi_errno = MPIR_Grequest_poll(reqs[i], MPIR_Requests_status(statuses, i));
+            MPIR_ERR_CHECK(mpi_errno);
+            pending += !MPIR_Request_is_complete(reqs[i]);
+        }
+        if (!pending)
+            break;
+        mpi_errno = MPIR_Requests_wait_turn(state);
+        MPIR_ERR_CHECK(mpi_errno);
+        MPID_THREAD_CS_YIELD(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);
+    }
+  fn_fail:
+    return mpi_errno;
 }
 
 #endif /* MPIDI_REQUEST_DONE_H_INCLUDED */
