@@ -13,8 +13,8 @@
  *             tsm_returns_keep()            give one back. The owner
  *             tsm_returns_give()            give one back. Any thread of any process
  *
- * Source:     R. K. Treiber, "Systems Programming: Coping with Parallelism", IBM RJ 5118, 1986, with a
- *             take that empties the stack, so that no number can come back in between (ABA).
+ * Source:     R. K. Treiber, "Systems Programming: Coping with Parallelism", IBM RJ 5118, 1986,
+ *             with a take that empties the stack by one swap.
  * Threads:    any number that give; one owner at a time, which may change if a lock lies between.
  * Progress:   take and keep are wait-free; give is lock-free.
  *

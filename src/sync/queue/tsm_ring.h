@@ -16,10 +16,10 @@
  *             tsm_ring_reader_init()             the consumer's view
  *             tsm_ring_take(), _give_back()      consumer: the oldest message; done with it
  *
- * Source:     D. Vyukov, "Bounded MPMC queue", 1024cores: a turn in each slot says whose it is. Here
- *             the consumer does not write slots: it publishes how far it has come once for an eighth
- *             of the ring, so a message costs no line for its slot's return. The papers of this
- *             project have no queue between processes.
+ * Source:     D. Vyukov, "Bounded MPMC queue", 1024cores: a turn in each slot says whose it is.
+ *             Here the consumer does not write slots: it publishes how far it has come once for an
+ *             eighth of the ring, so a message costs no line for its slot's return. The papers of
+ *             this project have no queue between processes.
  * Threads:    any number of producers, in any process that maps the memory. One consumer at a time;
  *             it may change if a lock lies between. Views hold addresses, the shared part does not,
  *             so each process may map it elsewhere.
@@ -89,6 +89,7 @@ static inline void tsm_ring_init(tsm_ring_t *ring, uint32_t slots, uint32_t slot
         tsm_store(&tsm_ring_slot_(ring, slots, slot_size, i)->turn, 0, TSM_RELAXED);
 }
 
+/* At any time. */
 static inline void tsm_ring_writer_init(tsm_ring_writer_t *writer, tsm_ring_t *ring, uint32_t slots,
                                         uint32_t slot_size)
 {
@@ -98,6 +99,7 @@ static inline void tsm_ring_writer_init(tsm_ring_writer_t *writer, tsm_ring_t *r
     tsm_store(&writer->head, 0, TSM_RELAXED);
 }
 
+/* Of an empty ring, before its first message. */
 static inline void tsm_ring_reader_init(tsm_ring_reader_t *reader, tsm_ring_t *ring, uint32_t slots,
                                         uint32_t slot_size)
 {
@@ -114,12 +116,13 @@ static inline int tsm_ring_has_room_(const tsm_ring_writer_t *writer, uint64_t t
 
 static inline int tsm_ring_has_room_at_(tsm_ring_writer_t *writer, uint64_t tail)
 {
-    uint64_t head = tsm_load(&writer->head, TSM_ACQUIRE);
+    uint64_t seen = tsm_load(&writer->head, TSM_ACQUIRE), head;
 
-    if (tsm_ring_has_room_(writer, tail, head))
+    if (tsm_ring_has_room_(writer, tail, seen))
         return 1;
     head = tsm_load(&writer->ring->head, TSM_ACQUIRE);
-    tsm_store(&writer->head, head, TSM_RELEASE);
+    if (head != seen)
+        tsm_store(&writer->head, head, TSM_RELEASE);
     return tsm_ring_has_room_(writer, tail, head);
 }
 
@@ -152,8 +155,9 @@ static inline void tsm_ring_publish(tsm_ring_slot_t *slot, uint64_t position)
 
 /* ---- of the consumer ---- */
 
-/* The oldest message, or NULL if there is none, or its producer is between claim and publish. Take
- * another one before this one is given back if you like. Wait-free; acquire. */
+/* The oldest message, or NULL if there is none, or its producer is between claim and publish. Another
+ * one may be taken before this one is given back, but slots go back only when all of them are: so do
+ * not wait for a message while you keep one. Wait-free; acquire. */
 static inline tsm_ring_slot_t *tsm_ring_take(tsm_ring_reader_t *reader)
 {
     tsm_ring_slot_t *slot = tsm_ring_slot_(reader->ring, reader->slots, reader->slot_size,
