@@ -128,7 +128,8 @@ int main(int argc, char **argv)
     mt_run(mt.threads, worker);
     for (int kind = 0; kind < KINDS; kind++) {
         long rounds = (mt.iters + KINDS - 1 - kind) / KINDS * mt.threads;
-        MT_CHECK(atomic_load(&deleted[kind]) == 2 * rounds, "kind %d: %ld values deleted, not %ld", kind,
+        MT_CHECK(atomic_load(&deleted[kind]) == 2 * rounds,
+                 "kind %d: %ld values deleted, not %ld", kind,
                  atomic_load(&deleted[kind]), 2 * rounds);
     }
 

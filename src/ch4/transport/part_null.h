@@ -10,7 +10,7 @@
  * is started, a send when its last partition is ready, since MPI_Pready needs an active request. The
  * status of the receive is set once and stays. Included by mpidig_part_utils.h. */
 
-/* The rank whose address stands for that of rank; any will do for MPI_PROC_NULL, which sends nothing. */
+/* The rank whose address stands for that of rank; any will do for MPI_PROC_NULL: nothing is sent. */
 MPL_STATIC_INLINE_PREFIX int MPIDI_part_av_rank(int rank)
 {
     return rank == MPI_PROC_NULL ? 0 : rank;
