@@ -123,8 +123,8 @@ static int take_one(csp_answer_t * answer)
     return is_there;
 }
 
-/* Without the lock, and one after the other: a completion may free a communicator or a datatype, whose
- * attributes have callbacks of the user, which may call MPI and wait for an answer themselves. */
+/* Without the lock, and one after the other: a completion may free a datatype, whose attributes
+ * have callbacks of the user, which may call MPI and wait for an answer themselves. */
 static int complete_all(uint32_t * flags)
 {
     csp_answer_t answer;

@@ -12,6 +12,27 @@
 
 MPIDI_POSIX_ring_global_t MPIDI_POSIX_ring_global;
 
+/* The least size of a cell: the largest header of an active message, and some data. */
+#define LEAST_CELL 1024
+
+/* 0: prints what is wrong with a setting. */
+static int cells_are_possible(void)
+{
+    const int cells = MPIR_CVAR_CH4_SHM_POSIX_IQUEUE_NUM_CELLS;
+    const int size = MPIR_CVAR_CH4_SHM_POSIX_IQUEUE_CELL_SIZE;
+
+    if (cells < 1) {
+        fprintf(stderr, "MPIR_CVAR_CH4_SHM_POSIX_IQUEUE_NUM_CELLS=%d: must be at least 1\n", cells);
+        return 0;
+    }
+    if (size < LEAST_CELL || size % MAX_ALIGNMENT) {
+        fprintf(stderr, "MPIR_CVAR_CH4_SHM_POSIX_IQUEUE_CELL_SIZE=%d: must be at least %d, and a "
+                "multiple of %d\n", size, LEAST_CELL, MAX_ALIGNMENT);
+        return 0;
+    }
+    return 1;
+}
+
 static size_t up_to(size_t size, size_t unit)
 {
     return (size + unit - 1) / unit * unit;
@@ -53,9 +74,9 @@ int MPIDI_POSIX_ring_init(int rank, int size)
     int mpi_errno = MPI_SUCCESS;
     MPIR_CHKPMEM_DECL(1);
 
-    MPIR_Assert(MPIR_CVAR_CH4_SHM_POSIX_IQUEUE_CELL_SIZE % MAX_ALIGNMENT == 0);
     MPL_COMPILE_TIME_ASSERT(sizeof(MPIDI_POSIX_ring_slot_t) == MPIDI_POSIX_RING_SLOT_SIZE);
     MPL_COMPILE_TIME_ASSERT(offsetof(MPIDI_POSIX_ring_slot_t, u) % MAX_ALIGNMENT == 0);
+    MPIR_ERR_CHKANDJUMP(!cells_are_possible(), mpi_errno, MPI_ERR_OTHER, "**other");
     g->num_vsis = MPIDI_POSIX_global.num_vsis;
     lay_out(g);
     MPIR_CHKPMEM_MALLOC(g->writers, tsm_ring_writer_t *, boxes * sizeof(tsm_ring_writer_t),
