@@ -1,9 +1,9 @@
 /* Copyright (C) by the MPICH-TSM developers
  * See COPYRIGHT in top-level directory */
 
-/* Persistent collectives: one that was not started yet is inactive, so test and wait return at once; and
- * MPI_Start starts it whatever its request object was used for before, here for a persistent send to
- * MPI_PROC_NULL, which MPI_Start leaves alone. */
+/* Persistent collectives: one that was not started yet is inactive, so test and wait return at once;
+ * and MPI_Start starts it whatever its request object was used for before, here for a persistent send
+ * to MPI_PROC_NULL, which MPI_Start leaves alone. */
 #include "mt.h"
 
 #define STARTS 3
