@@ -18,6 +18,7 @@
  * alone.
  *
  *   csp_desk_unlock -> csp_desk_try, csp_desk_lock     release, acquire: all that belongs to the desk
+ *   aside: release when a pair is put there, acquire by who then holds the desk and takes all of them
  *   made: a hint whether it is worth while to look for pairs
  *   owed: seq_cst, as the publication of work for the bell (tsm_bell.h): a user adds to it and then
  *   looks at the bell, the ghost arms the bell and then looks at it */
@@ -36,7 +37,9 @@ typedef enum csp_left {
 #define CSP_DESK_RESERVE 8
 
 /* Sit down at our ghost's desk if nobody else does: returns 1 then. csp_desk_lock waits; who holds the
- * desk copies nothing large meanwhile, so it is not long. Any thread of any user, and the ghost. */
+ * desk copies nothing large meanwhile, so it is not long unless that process is stopped. So it is for
+ * the ghost, and for users at the start; what a user does later has to be done by nonblocking calls
+ * too. */
 int csp_desk_try(void);
 void csp_desk_lock(void);
 void csp_desk_unlock(void);

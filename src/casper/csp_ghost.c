@@ -182,10 +182,10 @@ static int copy_pairs(void)
     for (csp_ref_t pair = csp_pair_take(may); pair; pair = csp_pair_take(may)) {
         tsm_store(&csp_node.my_ghost->desk.is_copying, 1, TSM_RELAXED);
         csp_desk_unlock();
-        int error = csp_pair_copy(pair, PIECE);
+        csp_pair_copy(pair, PIECE);
         tsm_store(&csp_node.my_ghost->desk.is_copying, 0, TSM_RELAXED);
         csp_desk_lock();
-        csp_pair_end(pair, error);
+        csp_pair_end(pair);
         n++;
     }
     return n;
@@ -209,6 +209,7 @@ static int serve_desk(void)
     if ((!has_desk_work() && !owes_answers() && !csp_pair_remains()) || !csp_desk_try())
         return 0;
     owed_before = csp_desk_owed();
+    n += csp_pair_end_aside();
     for (int i = 0; i < n_clients; i++) {
         n += take_posts(&clients[i]);
         n += answer_late(&clients[i]);

@@ -15,7 +15,8 @@
 /* Pairs that are copied before the desk is needed again. */
 #define PAIRS_AT_ONCE 8
 
-/* With so many bytes the other user may take the next pair at the same time. */
+/* So many bytes of a pair are copied in one piece, and with so many the other user may take the next
+ * pair at the same time. It bounds what a nonblocking call does, to some 20 us. */
 #define BYTES_AT_ONCE 131072
 
 /* Rings that a look covers, beside our own; the next ones with the next look. */
@@ -62,24 +63,28 @@ static int may(const csp_item_t * msg, const csp_item_t * recv)
     return 1;
 }
 
-/* The desk is free while pairs are copied, all that are there for us, if they are small. The ghost
- * may begin to use its own memory meanwhile, so only the end of what was begun comes after that. */
+/* At the desk, and gives it up. It is free while pairs are copied, all that are there for us, if they
+ * are small. The ghost may begin to use its own memory meanwhile, so only the end of what was begun
+ * comes after that. If the desk is taken by then, somebody else does the end: its holder may be stopped,
+ * and a nonblocking call must not wait for it. */
 static int copy_pairs(void)
 {
     csp_ref_t pair[PAIRS_AT_ONCE];
-    int error[PAIRS_AT_ONCE], n = 0;
+    int n = 0, has_desk;
     uint64_t bytes = 0;
 
     while (n < PAIRS_AT_ONCE && bytes < BYTES_AT_ONCE && (pair[n] = csp_pair_take(may)) != 0)
         bytes += csp_pair_rest(pair[n++]);
+    csp_desk_unlock();
     if (n == 0)
         return 0;
-    csp_desk_unlock();
     for (int i = 0; i < n; i++)
-        error[i] = csp_pair_copy(pair[i], UINT64_MAX);
-    csp_desk_lock();
+        csp_pair_copy(pair[i], BYTES_AT_ONCE);
+    has_desk = csp_desk_try();
     for (int i = 0; i < n; i++)
-        csp_pair_end(pair[i], error[i]);
+        (has_desk ? csp_pair_end : csp_pair_put_aside) (pair[i]);
+    if (has_desk)
+        csp_desk_unlock();
     return n;
 }
 
@@ -88,13 +93,16 @@ int csp_help(void)
     uint32_t owed = csp_desk_owed();
     int i, n = 0, has_some = csp_node.reaches && find_posts(&i);
 
-    if (!csp_node.reaches || (!has_some && !csp_pair_is_there()) || !csp_desk_try())
+    if (!csp_node.reaches || (!has_some && !csp_pair_is_there() && !csp_pair_is_aside()) ||
+        !csp_desk_try())
         return 0;
+    n = csp_pair_end_aside();
     if (csp_node.my_ghost->desk.privates == 0) {
-        n = has_some ? take_posts(i) : 0;
+        n += has_some ? take_posts(i) : 0;
         n += copy_pairs();
+    } else {
+        csp_desk_unlock();
     }
-    csp_desk_unlock();
     if (csp_desk_owed() != owed)
         csp_ring();
     return n > 0;

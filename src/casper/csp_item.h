@@ -38,7 +38,8 @@ typedef struct csp_item {
     csp_place_t place;          /* message */
     uint64_t op, serial, bytes;
     csp_spot_t spot;            /* of the buffer; message: IN_USER, IN_GHOST */
-    int32_t error;              /* message: an error number if the data could not be read */
+    int32_t error;              /* message: an error number if the data could not be read; pair: or not
+                                 * be copied */
     int32_t is_synchronous;
     int32_t ghost;              /* message, ELSEWHERE: rank of the ghost */
     int32_t left;               /* what is left to the ghost (csp_desk.h) */
@@ -73,6 +74,7 @@ typedef struct csp_desk {
     TSM_ATOMIC(uint32_t) is_copying;    /* the ghost copies; a hint */
     TSM_ATOMIC(uint32_t) made __attribute__((aligned(64)));     /* pairs ever made */
     TSM_ATOMIC(uint32_t) owed;  /* items ever left to the ghost that it must see to */
+    TSM_ATOMIC(csp_ref_t) aside;        /* pairs that were copied while the desk was taken */
     uint32_t holds[CSP_SEGMENTS];       /* items with data in the segment (csp_expose.h) */
 } csp_desk_t;
 

@@ -172,7 +172,8 @@ uint64_t csp_pair_rest(csp_ref_t pair)
     return MPL_MIN(msg->bytes, recv->bytes) - msg->copied;
 }
 
-int csp_pair_copy(csp_ref_t pair, uint64_t most)
+/* Data that a user cannot reach any more, because it was freed too early, the ghost may still have. */
+void csp_pair_copy(csp_ref_t pair, uint64_t most)
 {
     csp_item_t *msg = csp_item_of(pair);
     const csp_item_t *recv = csp_item_of(msg->partner);
@@ -181,14 +182,33 @@ int csp_pair_copy(csp_ref_t pair, uint64_t most)
 
     msg->copied += error ? 0 : bytes;
     msg->is_helped |= csp_world.is_ghost;
-    return error;
+    if (error && !csp_world.is_ghost && (msg->spot.segment || recv->spot.segment))
+        msg->is_ghosts = 1;
+    else
+        msg->error = error;
 }
 
-static void end(csp_ref_t pair, int error)
+void csp_pair_put_aside(csp_ref_t pair)
+{
+    csp_item_t *msg = csp_item_of(pair);
+    csp_ref_t first = tsm_load(&desk()->aside, TSM_RELAXED);
+
+    do {
+        msg->next = first;
+    } while (!tsm_cas(&desk()->aside, &first, pair, TSM_RELEASE, TSM_RELAXED));
+    csp_desk_owe();
+}
+
+int csp_pair_is_aside(void)
+{
+    return tsm_load(&desk()->aside, TSM_RELAXED) != 0;
+}
+
+static void end(csp_ref_t pair)
 {
     const csp_item_t *msg = csp_item_of(pair), *recv = csp_item_of(msg->partner);
-    csp_answer_t to_recv = received(recv, msg->rank, msg->tag, msg->bytes, error);
-    csp_answer_t to_send = sent(msg, error);
+    csp_answer_t to_recv = received(recv, msg->rank, msg->tag, msg->bytes, msg->error);
+    csp_answer_t to_send = sent(msg, msg->error);
 
     to_recv.flags = to_send.flags = msg->is_helped ? CSP_ANSWER_GHOST : 0;
     tell_and_free(msg->partner, recv->user, &to_recv);
@@ -205,21 +225,31 @@ static void put_back(csp_ref_t pair)
     tsm_fetch_add(&desk()->made, 1, TSM_RELAXED);
 }
 
-/* Data that a user cannot reach any more, because it was freed too early, the ghost may still have. */
-void csp_pair_end(csp_ref_t pair, int error)
+void csp_pair_end(csp_ref_t pair)
 {
-    csp_item_t *msg = csp_item_of(pair);
-    int is_mapped = msg->spot.segment || csp_item_of(msg->partner)->spot.segment;
+    const csp_item_t *msg = csp_item_of(pair);
 
-    if (error && is_mapped && !csp_world.is_ghost) {
-        msg->is_ghosts = 1;
-        put_back(pair);
-        csp_desk_owe();
-    } else if (!error && csp_pair_rest(pair) > 0) {
-        put_back(pair);
-    } else {
-        end(pair, error);
+    if (msg->error || csp_pair_rest(pair) == 0) {
+        end(pair);
+        return;
     }
+    put_back(pair);
+    if (msg->is_ghosts)
+        csp_desk_owe();
+}
+
+int csp_pair_end_aside(void)
+{
+    int n = 0;
+
+    if (!csp_pair_is_aside())
+        return 0;
+    for (csp_ref_t pair = tsm_swap(&desk()->aside, 0, TSM_ACQUIRE), next; pair; pair = next) {
+        next = csp_item_of(pair)->next;
+        csp_pair_end(pair);
+        n++;
+    }
+    return n;
 }
 
 void csp_pair_free_msg(csp_ref_t ref)

@@ -9,7 +9,8 @@
 /* What becomes of a message and a receive that belong together. Small data goes to the receiver with
  * the answer. Larger data is copied with the desk free: by the ghost, or by the sender or the
  * receiver, who takes the pair from a list and comes back to answer. Whoever copies holds up nobody
- * else. */
+ * else. A user that finds the desk taken when it comes back puts the pair aside, and the next one at
+ * the desk answers. */
 
 #include <errno.h>
 
@@ -30,9 +31,11 @@ void csp_pair_answer(const csp_item_t * msg, const csp_item_t * recv, int error)
 void csp_pair_make(csp_ref_t msg, csp_ref_t recv);
 
 /* A pair for this process to copy, for which may() is true; 0: there is none. csp_pair_end: if all of
- * it is copied, answer, and free it; else put it back, and somebody goes on with it. */
+ * it is copied, answer, and free it; else put it back, and somebody goes on with it.
+ * csp_pair_end_aside: the same for all that were put aside; returns how many. */
 csp_ref_t csp_pair_take(int (*may) (const csp_item_t * msg, const csp_item_t * recv));
-void csp_pair_end(csp_ref_t pair, int error);
+void csp_pair_end(csp_ref_t pair);
+int csp_pair_end_aside(void);
 
 /* Has the last vain csp_pair_take left pairs for which may() was false? */
 int csp_pair_remains(void);
@@ -48,8 +51,13 @@ void csp_pair_free_msg(csp_ref_t msg);
 /* May there be a pair to take? A hint. */
 int csp_pair_is_there(void);
 
-/* Copy `most` bytes more. Returns 0 or an error number of the system. */
-int csp_pair_copy(csp_ref_t pair, uint64_t most);
+/* Copy `most` bytes more. An error is kept in the pair. */
+void csp_pair_copy(csp_ref_t pair, uint64_t most);
+
+/* Leave csp_pair_end to the next one at the desk, and let the ghost see to it. Lock-free. Has one been
+ * left? A hint. */
+void csp_pair_put_aside(csp_ref_t pair);
+int csp_pair_is_aside(void);
 
 /* ---- by the ghost ---- */
 
