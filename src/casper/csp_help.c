@@ -15,9 +15,9 @@
 /* Pairs that are copied before the desk is needed again. */
 #define PAIRS_AT_ONCE 8
 
-/* With so many bytes the other user may take the next pair at the same time. A pair is copied in one
- * piece, also by a nonblocking call: in pieces of this size, an exchange of 1 MB took 1.2 times as long,
- * and one of 4 MB 1.3 times, because two users then share each message. */
+/* With so many bytes the other user may take the next pair at the same time. A pair is copied in
+ * one piece, also by a nonblocking call: in pieces of this size, an exchange of 1 MB took up to 1.2
+ * times as long, and one of 4 MB 1.2 to 1.5 times. */
 #define BYTES_AT_ONCE 131072
 
 /* Rings that a look covers, beside our own; the next ones with the next look. */
@@ -64,10 +64,10 @@ static int may(const csp_item_t * msg, const csp_item_t * recv)
     return 1;
 }
 
-/* At the desk, and gives it up. It is free while pairs are copied, all that are there for us, if they
- * are small. The ghost may begin to use its own memory meanwhile, so only the end of what was begun
- * comes after that. If the desk is taken by then, somebody else does the end: its holder may be stopped,
- * and a nonblocking call must not wait for it. */
+/* At the desk, and gives it up. It is free while pairs are copied, all that are there for us, if
+ * they are small. The ghost may begin to use its own memory meanwhile, so only the end of what was
+ * begun comes after that. If the desk is taken by then, somebody else does the end: its holder may
+ * be stopped, and a nonblocking call must not wait for it. */
 static int copy_pairs(void)
 {
     csp_ref_t pair[PAIRS_AT_ONCE];
