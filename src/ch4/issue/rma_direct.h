@@ -12,7 +12,7 @@
  *   - an accumulate that may be an atomic operation of the network, because it may have to wait for
  *     active messages first;
  *   - an operation during a flush of the VCI, because the flush may have to hold it back
- *     (transport/ofi_flush.h). */
+ *     (transport/ofi_flush.h, ucx_flush.h). */
 
 #if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI
 #include "../op.h"

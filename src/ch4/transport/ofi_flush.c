@@ -6,6 +6,7 @@
 #include "mpidimpl.h"
 #include "ofi_win.h"
 #include "ofi_flush.h"
+#include "threads/transport/flush_holds.h"
 
 /* All waits of a vni, flushes and held back operations, are in one list on the stacks of their
  * threads. Windows may share a counter, so a wait ends when any thread sees its counter complete.
@@ -50,32 +51,6 @@ static int has_flush(int vni, struct fid_cntr *cntr)
     return 0;
 }
 
-/* Whether the calling thread issues operations that other threads have posted: none of them waits for
- * a flush, since the thread that posted it has looked before (issue/rma_wrappers.h), and the flush,
- * if it has begun since, waits for it. */
-static int issues_for_others(void)
-{
-#if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI
-    return MPIDI_thread_local.draining;
-#else
-    return 0;
-#endif
-}
-
-static void begin_turns(void)
-{
-#if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI
-    MPIDI_thread_local.turns = 0;
-#endif
-}
-
-static void count_flush(int vni, int n)
-{
-#if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI
-    tsm_fetch_add(&MPIDI_VCI(vni).threads.flushing, n, TSM_RELAXED);
-#endif
-}
-
 static void finish_noncontig(MPIR_Win * win)
 {
     MPIDI_OFI_win_request_t *r = MPIDI_OFI_WIN(win).syncQ;
@@ -93,7 +68,7 @@ static void finish_noncontig(MPIR_Win * win)
 void MPIDI_OFI_flush_begin(MPIR_Win * win, int vni, MPIDI_OFI_flush_wait_t * self)
 {
     add_wait(vni, self, win, MPIDI_OFI_WIN(win).cmpl_cntr);
-    count_flush(vni, 1);
+    MPIDI_flush_count(vni, 1);
 }
 
 /* A flush continues while its window has operations that are not issued yet. */
@@ -111,7 +86,7 @@ void MPIDI_OFI_flush_reached(int vni, struct fid_cntr *cntr)
 void MPIDI_OFI_flush_leave(int vni, MPIDI_OFI_flush_wait_t * self)
 {
     remove_wait(vni, self);
-    count_flush(vni, -1);
+    MPIDI_flush_count(vni, -1);
 }
 
 /* Wait until the counter is complete, or no flush waits for it any more (a flush that fails ends only
@@ -122,9 +97,9 @@ void MPIDI_OFI_hold_back_wait(MPIR_Win * win, int vni)
     MPIDI_OFI_flush_wait_t self;
     int mpi_errno = MPI_SUCCESS;
 
-    if (issues_for_others())
+    if (MPIDI_flush_issues_for_others())
         return;
-    begin_turns();
+    MPIDI_flush_begin_turns();
     MPID_THREAD_CS_ENTER(VCI, MPIDI_VCI(vni).lock);
     add_wait(vni, &self, NULL, cntr);
     while (!self.done && has_flush(vni, cntr) && mpi_errno == MPI_SUCCESS) {

@@ -15,16 +15,91 @@
  *   MPIDI_UCX_flush_target   one target
  *   MPIDI_UCX_set_flushed    afterwards: the target needs no flush until its next operation
  *   MPIDI_UCX_need_flush     an operation is complete locally: the target needs a remote flush
+ *   MPIDI_UCX_hold_back      before an operation, VCI not locked; does nothing in one that another
+ *                            thread has posted
+ *   MPIDI_UCX_count_issued   an operation is issued; VCI locked
  *
- * The first two with the VCI locked; they let other threads in while they wait. */
+ * The first two with the VCI locked; they let other threads in while they wait.
+ *
+ * Where the transport has no one-sided operations (shared memory, if the window is the user's own),
+ * UCX sends them in pieces, and the target answers each piece. One poll of UCX sends as many pieces as
+ * there is room for, but takes in 16 answers at most, and a put that finds room is sent with no poll at
+ * all. So threads that put without pause get further and further ahead of the answers, which queue up
+ * in the target's memory, and each flush takes a multiple of the time of the one before. Therefore a
+ * flush lets a number of operations pass, and then other threads hold theirs back until one flush has
+ * ended; they drive progress meanwhile. They issue one operation then even if another flush holds,
+ * so neither a flush nor an operation starves. */
 
 #include "ucx_impl.h"
+#include "threads/transport/flush_holds.h"
+
+/* Operations that other threads may issue during a flush before it holds them back. Many more than are
+ * issued in the few microseconds of a flush that has nothing to catch up with. */
+#define MPIDI_UCX_FLUSH_PASSES 256
 
 /* Guarded by the VCI: the thread that drives it runs the callbacks. */
 typedef struct MPIDI_UCX_flush_wait {
     int pending;                /* endpoints whose flush has not ended */
     ucs_status_t status;        /* the last error, or UCS_OK */
+    unsigned issued;            /* operations of the VCI when the flush began */
+    int holds;                  /* it holds operations back */
 } MPIDI_UCX_flush_wait_t;
+
+MPL_STATIC_INLINE_PREFIX void MPIDI_UCX_count_issued(int vni)
+{
+    MPIDI_UCX_global.ctx[vni].issued++;
+}
+
+/* Until one flush that holds operations back has ended. An error of progress ends the wait: the
+ * operation will return it as well. */
+static inline void MPIDI_UCX_hold_back_wait(int vni)
+{
+    MPIDI_UCX_context_t *ctx = &MPIDI_UCX_global.ctx[vni];
+    unsigned ended;
+    int mpi_errno = MPI_SUCCESS;
+
+    if (MPIDI_flush_issues_for_others())
+        return;
+    MPIDI_flush_begin_turns();
+    MPID_THREAD_CS_ENTER(VCI, MPIDI_VCI(vni).lock);
+    ended = ctx->holds_ended;
+    while (ended == ctx->holds_ended && MPL_atomic_relaxed_load_int(&ctx->holds) &&
+           mpi_errno == MPI_SUCCESS)
+        mpi_errno = MPIDI_progress_turn_locked(vni);
+    MPID_THREAD_CS_EXIT(VCI, MPIDI_VCI(vni).lock);
+}
+
+/* Relaxed: the operation may pass a flush that is not seen to hold yet. */
+MPL_STATIC_INLINE_PREFIX void MPIDI_UCX_hold_back(int vni)
+{
+    if (unlikely(MPL_atomic_relaxed_load_int(&MPIDI_UCX_global.ctx[vni].holds)))
+        MPIDI_UCX_hold_back_wait(vni);
+}
+
+/* n: 1 or -1. The VCI counts them as well, for the models that post operations. */
+MPL_STATIC_INLINE_PREFIX void MPIDI_UCX_count_holds(int vni, int n)
+{
+    MPL_atomic_int_t *holds = &MPIDI_UCX_global.ctx[vni].holds;
+
+    MPL_atomic_relaxed_store_int(holds, MPL_atomic_relaxed_load_int(holds) + n);
+    MPIDI_flush_count(vni, n);
+}
+
+MPL_STATIC_INLINE_PREFIX void MPIDI_UCX_flush_hold(MPIDI_UCX_flush_wait_t * wait, int vni)
+{
+    if (wait->holds || MPIDI_UCX_global.ctx[vni].issued - wait->issued < MPIDI_UCX_FLUSH_PASSES)
+        return;
+    wait->holds = 1;
+    MPIDI_UCX_count_holds(vni, 1);
+}
+
+MPL_STATIC_INLINE_PREFIX void MPIDI_UCX_flush_release(MPIDI_UCX_flush_wait_t * wait, int vni)
+{
+    if (!wait->holds)
+        return;
+    MPIDI_UCX_global.ctx[vni].holds_ended++;
+    MPIDI_UCX_count_holds(vni, -1);
+}
 
 MPL_STATIC_INLINE_PREFIX void MPIDI_UCX_flush_ended(void *request, ucs_status_t status, void *wait_)
 {
@@ -56,15 +131,20 @@ MPL_STATIC_INLINE_PREFIX void MPIDI_UCX_flush_begin(MPIDI_UCX_flush_wait_t * wai
 MPL_STATIC_INLINE_PREFIX ucs_status_t MPIDI_UCX_flush_end(MPIDI_UCX_flush_wait_t * wait, int vni)
 {
     while (wait->pending > 0) {
+        MPIDI_UCX_flush_hold(wait, vni);
         if (MPIDI_progress_turn_locked(vni) != MPI_SUCCESS)
             wait->status = UCS_ERR_IO_ERROR;
     }
+    MPIDI_UCX_flush_release(wait, vni);
     return wait->status;
 }
 
 MPL_STATIC_INLINE_PREFIX ucs_status_t MPIDI_UCX_flush_target(MPIR_Win * win, int rank, int vni)
 {
-    MPIDI_UCX_flush_wait_t wait = { 0, UCS_OK };
+    MPIDI_UCX_flush_wait_t wait = {
+        .status = UCS_OK,
+        .issued = MPIDI_UCX_global.ctx[vni].issued,
+    };
 
     MPIDI_UCX_flush_begin(&wait, MPIDI_UCX_WIN_TO_EP(win, rank, vni));
     return MPIDI_UCX_flush_end(&wait, vni);
@@ -72,7 +152,10 @@ MPL_STATIC_INLINE_PREFIX ucs_status_t MPIDI_UCX_flush_target(MPIR_Win * win, int
 
 MPL_STATIC_INLINE_PREFIX ucs_status_t MPIDI_UCX_flush_win(MPIR_Win * win, int vni)
 {
-    MPIDI_UCX_flush_wait_t wait = { 0, UCS_OK };
+    MPIDI_UCX_flush_wait_t wait = {
+        .status = UCS_OK,
+        .issued = MPIDI_UCX_global.ctx[vni].issued,
+    };
 
     for (int rank = 0; rank < win->comm_ptr->local_size; rank++) {
         if (MPIDI_UCX_WIN(win).target_sync[rank].need_sync >= MPIDI_UCX_WIN_SYNC_FLUSH_LOCAL)
