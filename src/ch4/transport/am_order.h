@@ -53,15 +53,28 @@ MPL_STATIC_INLINE_PREFIX int MPIDIG_check_cmpl_order(MPIR_Request * req, int vci
     return is_first;
 }
 
-/* One has been carried out: carry out those whose turn it is. The call below comes back here. */
-MPL_STATIC_INLINE_PREFIX void MPIDIG_progress_compl_list(int vci)
+/* The oldest that is ready and whose turn it is, or NULL. */
+MPL_STATIC_INLINE_PREFIX MPIDIG_req_ext_t *MPIDIG_next_in_turn(int vci)
 {
     MPIDIG_req_ext_t *req = MPIDI_global.per_vci[vci].cmpl_list;
 
     while (req && !(req->request && MPIDIG_is_first_of_key(req, vci)))
         req = req->next;
-    if (req)
+    return req;
+}
+
+/* One has been carried out: carry out those whose turn it is. Each of them comes back here and leaves
+ * the next to the first call, so that the stack does not grow with their number. */
+MPL_STATIC_INLINE_PREFIX void MPIDIG_progress_compl_list(int vci)
+{
+    MPIDIG_req_ext_t *req;
+
+    if (MPIDI_global.per_vci[vci].cmpl_running)
+        return;
+    MPIDI_global.per_vci[vci].cmpl_running = 1;
+    while ((req = MPIDIG_next_in_turn(vci)) != NULL)
         req->target_cmpl_cb(req->request);
+    MPIDI_global.per_vci[vci].cmpl_running = 0;
 }
 
 #endif /* AM_ORDER_H_INCLUDED */

@@ -39,7 +39,7 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_inject_locked(const void *buf, MPI_Aint count
     MPI_Aint sent = data_sz;
     MPIDI_POSIX_am_header_t msg_hdr;
 
-    if (MPIDI_POSIX_global.per_vsi[src_vsi].postponed_queue)
+    if (MPIDI_postponed_has(src_vsi, grank, dst_vsi))
         return 0;
     msg_hdr.handler_id = MPIDIG_SEND;
     msg_hdr.am_hdr_sz = sizeof(*am_hdr);

@@ -1,0 +1,104 @@
+/* Copyright (C) by the MPICH-TSM developers
+ * See COPYRIGHT in top-level directory */
+
+/* Persistent requests that are cancelled: MPI_Request_get_status tells it as MPI_Wait and MPI_Test do
+ * (MPI-4.0 sections 3.7.6 and 3.8.4), and when the request starts again it is not cancelled any more.
+ * Sends and receives on MPI_COMM_SELF; with two processes also receives from the other one. */
+#include "mt.h"
+
+static void must_be(int flag, int want, const char *what, const char *call)
+{
+    MT_CHECK(flag == want, "%s: %s says that it was%s cancelled", what, call, flag ? "" : " not");
+}
+
+static int is_cancelled(MPI_Status * st)
+{
+    int flag;
+    MT_OK(MPI_Test_cancelled(st, &flag));
+    return flag;
+}
+
+/* The request completes; want: whether by MPI_Cancel. */
+static void complete(MPI_Request * r, int want, const char *what, long round)
+{
+    MPI_Status st;
+    int flag = 0;
+
+    while (!flag)
+        MT_OK(MPI_Request_get_status(*r, &flag, &st));
+    must_be(is_cancelled(&st), want, what, "MPI_Request_get_status");
+    if (round % 2) {
+        MT_OK(MPI_Wait(r, &st));
+    } else {
+        MT_OK(MPI_Test(r, &flag, &st));
+        MT_CHECK(flag, "%s: MPI_Test denies what MPI_Request_get_status says", what);
+    }
+    must_be(is_cancelled(&st), want, what, "MPI_Wait or MPI_Test");
+}
+
+static void cancel(MPI_Request * r, const char *what, long round)
+{
+    MT_OK(MPI_Start(r));
+    MT_OK(MPI_Cancel(r));
+    complete(r, 1, what, round);
+}
+
+static void send_to_self(int synchronous)
+{
+    int out = 0, in = -1;
+    MPI_Request s, r;
+
+    if (synchronous)
+        MT_OK(MPI_Ssend_init(&out, 1, MPI_INT, 0, 1, MPI_COMM_SELF, &s));
+    else
+        MT_OK(MPI_Send_init(&out, 1, MPI_INT, 0, 1, MPI_COMM_SELF, &s));
+    MT_OK(MPI_Recv_init(&in, 1, MPI_INT, 0, 1, MPI_COMM_SELF, &r));
+    for (long i = 0; i < mt.iters; i++) {
+        out = -2;
+        cancel(&s, "a send", i);
+        cancel(&r, "a receive", i);
+        out = (int) i;
+        MT_OK(MPI_Start(&s));
+        MT_OK(MPI_Start(&r));
+        complete(&s, 0, "a send that starts again", i);
+        complete(&r, 0, "a receive that starts again", i);
+        MT_CHECK(in == i, "received %d in round %ld", in, i);
+    }
+    MT_OK(MPI_Request_free(&s));
+    MT_OK(MPI_Request_free(&r));
+}
+
+static void receive_from_peer(void)
+{
+    int in = -1, peer = mt.rank ^ 1;
+    MPI_Request r;
+
+    MT_OK(MPI_Recv_init(&in, 1, MPI_INT, peer, 1, MPI_COMM_WORLD, &r));
+    for (long i = 0; i < mt.iters; i++) {
+        int out = (int) i;
+        MT_OK(MPI_Barrier(MPI_COMM_WORLD));
+        cancel(&r, "a receive from the peer", i);
+        MT_OK(MPI_Barrier(MPI_COMM_WORLD));
+        MT_OK(MPI_Start(&r));
+        MT_OK(MPI_Send(&out, 1, MPI_INT, peer, 1, MPI_COMM_WORLD));
+        complete(&r, 0, "a receive from the peer that starts again", i);
+        MT_CHECK(in == i, "received %d from the peer in round %ld", in, i);
+    }
+    MT_OK(MPI_Request_free(&r));
+}
+
+int main(int argc, char **argv)
+{
+    int provided;
+
+    mt_options(argc, argv, 1, 1000);
+    MT_OK(MPI_Init_thread(NULL, NULL, MPI_THREAD_MULTIPLE, &provided));
+    MT_OK(MPI_Comm_rank(MPI_COMM_WORLD, &mt.rank));
+    MT_OK(MPI_Comm_size(MPI_COMM_WORLD, &mt.size));
+    MT_CHECK(mt.size <= 2, "run with 1 or 2 processes");
+    send_to_self(0);
+    send_to_self(1);
+    if (mt.size == 2)
+        receive_from_peer();
+    return mt_finish();
+}
