@@ -19,6 +19,7 @@ mpi_core_sources += \
     src/mpid/ch4/src/threads/posted.c \
     src/mpid/ch4/src/threads/progress/async.c \
     src/mpid/ch4/src/threads/progress/awaited.c \
+    src/mpid/ch4/src/threads/progress/elsewhere.c \
     src/mpid/ch4/src/threads/progress/poll.c \
     src/mpid/ch4/src/threads/progress/server.c \
     src/mpid/ch4/src/threads/progress/stack.c \

@@ -15,8 +15,8 @@ static MPI_Comm comm[MT_MAX_THREADS];
 static char *text;              /* the messages are parts of it */
 static atomic_int arrived;      /* threads of process 2 that have got their messages */
 
-/* -s is for process 1. By default its messages are so short that they take no cell of shared memory:
- * the sender has a number of them for all its messages. */
+/* -s is for process 1. By default its messages take no cell of shared memory; longer ones do, and a VCI
+ * of the sender has 64 for all its messages. */
 static int bytes_of(int to, int i)
 {
     static const int to_1[] = { 4, 60, 100 }, to_2[] = { 4, 3000, LONGEST };

@@ -47,6 +47,8 @@ static void rig_end(rig_t *rig)
 
 static uint32_t rig_take(rig_t *rig)
 {
+    if (rig->own == 0)
+        tsm_returns_collect(rig->returns, &rig->own, NULL, NULL);
     return tsm_returns_take(rig->returns, &rig->own);
 }
 
@@ -154,6 +156,41 @@ static void test_both_ways(void **state)
 {
     (void) state;
     everywhere(both_ways);
+}
+
+static void count_cell(void *seen, uint32_t cell)
+{
+    ((int *) seen)[cell]++;
+}
+
+/* What came back is named once, and goes out before what the owner still has. */
+static void collect(rig_t *rig, uint32_t *order)
+{
+    uint32_t half = rig->cells / 2;
+    static int seen[CELLS_MAX];
+
+    memset(seen, 0, sizeof(seen));
+    for (uint32_t i = 0; i < half; i++)
+        order[i] = rig_take(rig);
+    for (uint32_t i = 0; i < half; i++)
+        tsm_returns_give(rig->returns, order[i]);
+    for (int i = 0; i < 2; i++)
+        tsm_returns_collect(rig->returns, &rig->own, count_cell, seen);
+    for (uint32_t i = half; i > 0; i--) {
+        assert_int_equal(rig_take(rig), order[i - 1]);
+        assert_int_equal(seen[order[i - 1]]--, 1);
+    }
+    for (uint32_t i = 0; i < rig->cells; i++)
+        assert_int_equal(seen[i], 0);
+    for (uint32_t i = 0; i < half; i++)
+        tsm_returns_keep(rig->returns, &rig->own, order[i]);
+    rig_take_all(rig, order);
+}
+
+static void test_collect(void **state)
+{
+    (void) state;
+    everywhere(collect);
 }
 
 /* Traffic: the owner writes into a cell and hands it over, the giver checks it, writes an answer,
@@ -351,6 +388,7 @@ int main(void)
         cmocka_unit_test(test_keep),
         cmocka_unit_test(test_give),
         cmocka_unit_test(test_both_ways),
+        cmocka_unit_test(test_collect),
         cmocka_unit_test(test_threads),
         cmocka_unit_test(test_processes),
     };

@@ -35,6 +35,7 @@ MPL_STATIC_INLINE_PREFIX const char *MPIDI_wait_name(int any, int count)
 
 #if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI
 #include "../section/section.h"
+#include "elsewhere.h"
 #include "poll.h"
 
 /* One turn of a call that waits: poll the VCIs in `state` and, if that completed nothing, back off or

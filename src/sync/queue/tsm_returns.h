@@ -10,17 +10,18 @@
  *
  * Interface:  tsm_returns_size(), _init()   the memory, by the owner
  *             tsm_returns_take()            a free cell's number, or TSM_RETURNS_NONE. The owner
+ *             tsm_returns_collect()         make those free that were given back. The owner
  *             tsm_returns_keep()            give one back. The owner
  *             tsm_returns_give()            give one back. Any thread of any process
  *
  * Source:     R. K. Treiber, "Systems Programming: Coping with Parallelism", IBM RJ 5118, 1986,
- *             with a take that empties the stack by one swap.
+ *             with a collect that empties the stack by one swap.
  * Threads:    any number that give; one owner at a time, which may change if a lock lies between.
- * Progress:   take and keep are wait-free; give is lock-free.
+ * Progress:   take, keep and collect (a step for each cell) are wait-free; give is lock-free.
  *
  *   release                   acquire
- *   give: CAS of top          take: swap of top (the giver has read the cell, and its link). A give
- *                             after another one continues its release sequence
+ *   give: CAS of top          collect: swap of top (the giver has read the cell, and its link). A
+ *                             give after another one continues its release sequence
  */
 
 #ifndef TSM_RETURNS_H_INCLUDED
@@ -54,12 +55,28 @@ static inline void tsm_returns_init(tsm_returns_t *returns, uint32_t cells, uint
     *own = cells > 0 ? 1 : 0;
 }
 
+/* came(arg, cell) is called for each, unless it is NULL. They go out before those of *own. */
+static inline void tsm_returns_collect(tsm_returns_t *returns, uint32_t *own,
+                                       void (*came)(void *arg, uint32_t cell), void *arg)
+{
+    uint32_t last = 0, first;
+
+    if (tsm_load(&returns->top, TSM_RELAXED) == 0)
+        return;
+    first = tsm_swap(&returns->top, 0, TSM_ACQUIRE);
+    for (uint32_t link = first; link != 0; link = tsm_load(&returns->next[link - 1], TSM_RELAXED)) {
+        if (came)
+            came(arg, link - 1);
+        last = link;
+    }
+    tsm_store(&returns->next[last - 1], *own, TSM_RELAXED);
+    *own = first;
+}
+
 static inline uint32_t tsm_returns_take(tsm_returns_t *returns, uint32_t *own)
 {
-    uint32_t first = *own;
+    const uint32_t first = *own;
 
-    if (first == 0 && tsm_load(&returns->top, TSM_RELAXED) != 0)
-        first = tsm_swap(&returns->top, 0, TSM_ACQUIRE);
     if (first == 0)
         return TSM_RETURNS_NONE;
     *own = tsm_load(&returns->next[first - 1], TSM_RELAXED);

@@ -57,8 +57,11 @@ static uint32_t take(void)
 {
     uint32_t cell;
 
-    while ((cell = tsm_returns_take(&memory.returns, &own)) == TSM_RETURNS_NONE)
+    tsm_returns_collect(&memory.returns, &own, NULL, NULL);
+    while ((cell = tsm_returns_take(&memory.returns, &own)) == TSM_RETURNS_NONE) {
         sched_yield();
+        tsm_returns_collect(&memory.returns, &own, NULL, NULL);
+    }
     assert(cell < CELLS && user[cell] == NOBODY);
     user[cell] = OWNER;
     return cell;

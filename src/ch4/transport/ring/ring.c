@@ -52,9 +52,10 @@ static void lay_out(MPIDI_POSIX_ring_global_t * g)
 
 /* The shared parts of our own boxes, which nobody uses before the barrier. A segment of several
  * processes is new from the kernel; one of a single process is from malloc. */
-static void fill_own(MPIDI_POSIX_ring_global_t * g)
+static int fill_own(MPIDI_POSIX_ring_global_t * g)
 {
     const int rank = MPIDI_POSIX_global.my_local_rank;
+    int mpi_errno = MPI_SUCCESS;
 
     for (int vsi = 0; vsi < g->num_vsis; vsi++) {
         MPIDI_POSIX_ring_vsi_t *v = &g->vsi[vsi];
@@ -62,9 +63,14 @@ static void fill_own(MPIDI_POSIX_ring_global_t * g)
         if (MPIDI_POSIX_global.num_local == 1)
             tsm_ring_init(ring, MPIDI_POSIX_RING_SLOTS, MPIDI_POSIX_RING_SLOT_SIZE);
         tsm_ring_reader_init(&v->reader, ring, MPIDI_POSIX_RING_SLOTS, MPIDI_POSIX_RING_SLOT_SIZE);
-        v->returns = MPIDI_POSIX_ring_returns(rank, vsi);
-        tsm_returns_init(v->returns, MPIR_CVAR_CH4_SHM_POSIX_IQUEUE_NUM_CELLS, &v->own_cells);
+        MPIR_ERR_CHKANDJUMP(!MPIDI_POSIX_ring_cells_init
+                            (&v->cells, MPIDI_POSIX_ring_returns(rank, vsi),
+                             MPIR_CVAR_CH4_SHM_POSIX_IQUEUE_NUM_CELLS, MPIDI_POSIX_global.num_local),
+                            mpi_errno, MPI_ERR_OTHER, "**nomem");
     }
+
+  fn_fail:
+    return mpi_errno;
 }
 
 int MPIDI_POSIX_ring_init(int rank, int size)
@@ -83,7 +89,8 @@ int MPIDI_POSIX_ring_init(int rank, int size)
                         mpi_errno, "rings", MPL_MEM_SHM);
     mpi_errno = MPIDU_Init_shm_alloc(boxes * g->box_size, (void *) &g->segment);
     MPIR_ERR_CHECK(mpi_errno);
-    fill_own(g);
+    mpi_errno = fill_own(g);
+    MPIR_ERR_CHECK(mpi_errno);
     for (int i = 0; i < boxes; i++)
         tsm_ring_writer_init(&g->writers[i], (tsm_ring_t *) (g->segment + i * g->box_size),
                              MPIDI_POSIX_RING_SLOTS, MPIDI_POSIX_RING_SLOT_SIZE);
@@ -106,6 +113,8 @@ int MPIDI_POSIX_ring_finalize(void)
     if (g->segment)
         mpi_errno = MPIDU_Init_shm_free(g->segment);
     MPL_free(g->writers);
+    for (int vsi = 0; vsi < g->num_vsis; vsi++)
+        MPIDI_POSIX_ring_cells_free(&g->vsi[vsi].cells);
     memset(g, 0, sizeof(*g));
     return mpi_errno;
 }
@@ -126,10 +135,10 @@ static MPI_Aint fill_cell(char *cell, const MPIDI_POSIX_ring_segment_t * segment
 }
 
 /* The cell is filled before a slot is claimed, since the slots behind a claimed one wait for it. */
-int MPIDI_POSIX_ring_send_cell(tsm_ring_writer_t * writer, int src_vsi,
+int MPIDI_POSIX_ring_send_cell(tsm_ring_writer_t * writer, int local_rank, int src_vsi,
                                const MPIDI_POSIX_ring_segment_t * segment, MPI_Aint * sent)
 {
-    MPIDI_POSIX_ring_vsi_t *v = &MPIDI_POSIX_ring_global.vsi[src_vsi];
+    MPIDI_POSIX_ring_cells_t *cells = &MPIDI_POSIX_ring_global.vsi[src_vsi].cells;
     const int rank = MPIDI_POSIX_global.my_local_rank;
     MPIDI_POSIX_ring_slot_t *slot;
     MPI_Aint payload_size;
@@ -138,13 +147,13 @@ int MPIDI_POSIX_ring_send_cell(tsm_ring_writer_t * writer, int src_vsi,
 
     if (tsm_ring_is_full(writer))
         return MPIDI_POSIX_NOK;
-    cell = tsm_returns_take(v->returns, &v->own_cells);
+    cell = MPIDI_POSIX_ring_cells_take(cells, local_rank);
     if (cell == TSM_RETURNS_NONE)
         return MPIDI_POSIX_NOK;
     payload_size = fill_cell(MPIDI_POSIX_ring_cell(rank, src_vsi, cell), segment, sent);
     slot = (MPIDI_POSIX_ring_slot_t *) tsm_ring_claim(writer, &position);
     if (!slot) {
-        tsm_returns_keep(v->returns, &v->own_cells, cell);
+        MPIDI_POSIX_ring_cells_keep(cells, cell);
         return MPIDI_POSIX_NOK;
     }
     MPIDI_POSIX_ring_fill(slot, src_vsi, segment->msg_hdr,

@@ -30,7 +30,7 @@ MPL_STATIC_INLINE_PREFIX size_t MPIDI_POSIX_eager_buf_limit(void)
 }
 
 /* Send what fits into a cell. In ring.c; result and *sent as of MPIDI_POSIX_eager_send. */
-int MPIDI_POSIX_ring_send_cell(tsm_ring_writer_t * writer, int src_vsi,
+int MPIDI_POSIX_ring_send_cell(tsm_ring_writer_t * writer, int local_rank, int src_vsi,
                                const MPIDI_POSIX_ring_segment_t * segment, MPI_Aint * sent);
 
 /* The data begins at a multiple of this, as handlers expect. */
@@ -62,9 +62,9 @@ MPIDI_POSIX_eager_send(int grank, MPIDI_POSIX_am_header_t * msg_hdr, const void 
                        MPI_Aint am_hdr_sz, const void *buf, MPI_Aint count, MPI_Datatype datatype,
                        MPI_Aint offset, int src_vsi, int dst_vsi, MPI_Aint * sent)
 {
+    const int local_rank = MPIDI_POSIX_global.local_ranks[grank];
     tsm_ring_writer_t *writer =
-        &MPIDI_POSIX_ring_global.writers[MPIDI_POSIX_global.local_ranks[grank] *
-                                         MPIDI_POSIX_ring_global.num_vsis + dst_vsi];
+        &MPIDI_POSIX_ring_global.writers[local_rank * MPIDI_POSIX_ring_global.num_vsis + dst_vsi];
     const MPI_Aint header_room = am_hdr ? MPIDI_POSIX_ring_header_room(am_hdr_sz) : 0;
     MPIDI_POSIX_ring_slot_t *slot;
     MPI_Aint size = 0, lb = 0;
@@ -78,7 +78,7 @@ MPIDI_POSIX_eager_send(int grank, MPIDI_POSIX_am_header_t * msg_hdr, const void 
         const MPIDI_POSIX_ring_segment_t segment = { am_hdr ? msg_hdr : NULL, am_hdr, am_hdr_sz,
             buf, count, datatype, offset
         };
-        return MPIDI_POSIX_ring_send_cell(writer, src_vsi, &segment, sent);
+        return MPIDI_POSIX_ring_send_cell(writer, local_rank, src_vsi, &segment, sent);
     }
     slot = (MPIDI_POSIX_ring_slot_t *) tsm_ring_claim(writer, &position);
     if (unlikely(!slot))

@@ -7,7 +7,7 @@
 #define POSIX_EAGER_RING_TYPES_H_INCLUDED
 
 #include "mpidimpl.h"
-#include "tsm/queue/tsm_returns.h"
+#include "ring_cells.h"
 #include "tsm/queue/tsm_ring.h"
 
 /* Four lines. An MPI message of 64 bytes fills two: 16 bytes of ours, 48 of MPIDIG_hdr_t, the data. */
@@ -38,8 +38,7 @@ typedef struct MPIDI_POSIX_ring_slot {
 /* What a process has for one of its VCIs. The shared parts of all are in one segment (ring_init.c). */
 typedef struct MPIDI_POSIX_ring_vsi {
     tsm_ring_reader_t reader;   /* ring: NULL before there is MPI_COMM_WORLD */
-    tsm_returns_t *returns;
-    uint32_t own_cells;
+    MPIDI_POSIX_ring_cells_t cells;
 } MPIDI_POSIX_ring_vsi_t;
 
 typedef struct MPIDI_POSIX_ring_global {
