@@ -8,42 +8,106 @@
 
 /* For MPICH's attributes: a lock of the list of one object, where no global lock guards it. The
  * program's functions run without it: they may call MPI, also for attributes of the same object.
- * Meanwhile other threads may change the list, so the thread then searches for what it unlinks. A call
- * that copies a list while another thread deletes one of the attributes is not covered. */
-
-#if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI
+ * Meanwhile other threads may change the list, but not this attribute: a thread that sets or deletes it
+ * waits until the function has returned, else both would call the delete function for one value. Not
+ * covered: a call that copies a list while another thread deletes the list's first attribute.
+ *
+ *   MPII_attr_enter        to look an attribute up; handle: of the object
+ *   MPII_attr_enter_for    to set or delete that of a key
+ *   MPII_attr_exit         the end of both
+ *   MPII_attr_begin_call   before a function of the program is called for an attribute
+ *   MPII_attr_end_call     afterwards
+ *
+ * In global the list of calls is guarded by the global lock. */
 
 #include "tsm/lock/tsm_futex_lock.h"
+#include "tsm/tsm_wait.h"
+
+#include <pthread.h>
+
+/* A function of the program runs; on the stack of its thread. */
+typedef struct MPII_attr_call {
+    int handle, keyval;
+    pthread_t thread;
+    struct MPII_attr_call *next;
+} MPII_attr_call_t;
 
 /* Objects of one kind have successive handles, and few threads meet at one of them. */
 #define MPII_ATTR_LOCKS 16
 
 typedef struct {
     tsm_futex_lock_t lock MPL_ATTR_ALIGNED(MPL_CACHELINE_SIZE);
+    MPII_attr_call_t *calls;
 } MPII_attr_lock_t;
 
 extern MPII_attr_lock_t MPII_attr_locks[MPII_ATTR_LOCKS];
 #define MPII_ATTR_LOCKS_DEFINE MPII_attr_lock_t MPII_attr_locks[MPII_ATTR_LOCKS];       /* all free */
 
+static inline MPII_attr_lock_t *MPII_attr_lock_of(int handle)
+{
+    return &MPII_attr_locks[handle & (MPII_ATTR_LOCKS - 1)];
+}
+
 static inline void MPII_attr_enter(int handle)
 {
+#if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI
     if (MPIR_ThreadInfo.isThreaded)
-        tsm_futex_lock_acquire(&MPII_attr_locks[handle & (MPII_ATTR_LOCKS - 1)].lock);
+        tsm_futex_lock_acquire(&MPII_attr_lock_of(handle)->lock);
+#endif
 }
 
 static inline void MPII_attr_exit(int handle)
 {
+#if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI
     if (MPIR_ThreadInfo.isThreaded)
-        tsm_futex_lock_release(&MPII_attr_locks[handle & (MPII_ATTR_LOCKS - 1)].lock);
+        tsm_futex_lock_release(&MPII_attr_lock_of(handle)->lock);
+#endif
 }
 
-#else
-#define MPII_ATTR_LOCKS_DEFINE
-#define MPII_attr_enter(handle_) do { } while (0)
-#define MPII_attr_exit(handle_) do { } while (0)
-#endif
+/* 1: another thread is in a function for this attribute. */
+static inline int MPII_attr_is_called(int handle, int keyval)
+{
+    const MPII_attr_call_t *call = MPII_attr_lock_of(handle)->calls;
 
-/* Take p out of the list; 0 if another thread has. */
+    while (call && (call->handle != handle || call->keyval != keyval ||
+                    pthread_equal(call->thread, pthread_self())))
+        call = call->next;
+    return call != NULL;
+}
+
+static inline void MPII_attr_enter_for(int handle, int keyval)
+{
+    MPII_attr_enter(handle);
+    while (MPII_attr_is_called(handle, keyval)) {
+        MPII_attr_exit(handle);
+        MPID_THREAD_CS_YIELD(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);
+        tsm_yield();
+        MPII_attr_enter(handle);
+    }
+}
+
+static inline void MPII_attr_begin_call(MPII_attr_call_t * call, int handle, int keyval)
+{
+    MPII_attr_lock_t *lock = MPII_attr_lock_of(handle);
+
+    *call = (MPII_attr_call_t) {.handle = handle,.keyval = keyval,.thread = pthread_self(),
+        .next = lock->calls
+    };
+    lock->calls = call;
+    MPII_attr_exit(handle);
+}
+
+static inline void MPII_attr_end_call(const MPII_attr_call_t * call)
+{
+    MPII_attr_call_t **link = &MPII_attr_lock_of(call->handle)->calls;
+
+    MPII_attr_enter(call->handle);
+    while (*link != call)
+        link = &(*link)->next;
+    *link = call->next;
+}
+
+/* Take p out of the list; 0 if the delete function has. */
 static inline int MPII_attr_unlink(MPIR_Attribute ** list, const MPIR_Attribute * p)
 {
     while (*list && *list != p)

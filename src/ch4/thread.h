@@ -30,7 +30,8 @@ typedef struct MPIDI_thread_watch {
     int polls;                  /* the VCI's count of polls when it was last looked at */
     int misses;                 /* times that the lock was taken since */
     int taken;                  /* polls of waits in a row that found it taken */
-    unsigned elsewhere;         /* its count of polls after one by this thread; elsewhere.h */
+    int polled;                 /* the count after this thread's last poll from elsewhere; elsewhere.h */
+    int is_left_alone;          /* no other thread drives it */
     uint32_t backoff_ns;        /* of nonblocking calls; 0: none */
     uint64_t not_before;        /* nonblocking calls leave the lock alone until then */
 } MPIDI_thread_watch_t;
@@ -84,14 +85,11 @@ typedef struct MPIDI_thread_local {
     unsigned completed;         /* requests that it has completed; wraps around */
     unsigned arrived;           /* cells of shared memory that it has taken in; wraps around */
     unsigned handled;           /* those of them for no request of this process; drive.h */
-    unsigned events;            /* of netmods that it has handled; wraps around */
     unsigned turns;             /* in vain, of its wait for one-sided operations; section.h */
-    unsigned elsewhere_left;    /* turns until it polls other VCIs */
-    unsigned elsewhere_turns;   /* from one such poll to the next; 0: never polled. elsewhere.h */
     tsm_usc_waiter_t *wake[MPIDI_THREAD_WAKES];
 } MPIDI_thread_local_t;
 
-/* initial-exec saves a call on every access. 120 bytes fit into the space that the C library keeps for
+/* initial-exec saves a call on every access. 104 bytes fit into the space that the C library keeps for
  * libraries that are loaded at run time. */
 extern __thread MPIDI_thread_local_t MPIDI_thread_local __attribute__((tls_model("initial-exec")));
 

@@ -3,8 +3,11 @@
 
 /* Threads set, replace, get and delete attributes of one communicator, one type and one window at the
  * same time, each thread its own: none is lost, none comes back, and each value is deleted once. The
- * delete function may look up other attributes of the same object. */
+ * delete function may look up other attributes of the same object. Then they all replace the same
+ * attribute: each of its values is deleted once, too. */
 #include "mt.h"
+
+#include <sched.h>
 
 enum { COMM, TYPE, WIN, KINDS };
 
@@ -69,6 +72,62 @@ static int delete_win(MPI_Win w, int key, void *value, void *extra)
     return MPI_SUCCESS;
 }
 
+/* Of the attribute that all threads replace: value is where its deletions are counted. */
+static int same[KINDS];
+static atomic_int *times;       /* [kind][thread][round] */
+
+static int count_comm(MPI_Comm c, int key, void *value, void *extra)
+{
+    (void) c, (void) key, (void) extra;
+    sched_yield();
+    atomic_fetch_add((atomic_int *) value, 1);
+    return MPI_SUCCESS;
+}
+
+static int count_type(MPI_Datatype t, int key, void *value, void *extra)
+{
+    (void) t;
+    return count_comm(comm, key, value, extra);
+}
+
+static int count_win(MPI_Win w, int key, void *value, void *extra)
+{
+    (void) w;
+    return count_comm(comm, key, value, extra);
+}
+
+static void create_same(void)
+{
+    MT_OK(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, count_comm, &same[COMM], NULL));
+    MT_OK(MPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, count_type, &same[TYPE], NULL));
+    MT_OK(MPI_Win_create_keyval(MPI_WIN_NULL_COPY_FN, count_win, &same[WIN], NULL));
+    times = mt_alloc((size_t) (KINDS * mt.threads * mt.iters) * sizeof(*times));
+}
+
+static void *replacer(void *arg)
+{
+    mt_thread_t *t = arg;
+
+    for (int kind = 0; kind < KINDS; kind++) {
+        for (long i = 0; i < mt.iters; i++)
+            set(kind, same[kind], &times[(kind * mt.threads + t->id) * mt.iters + i]);
+    }
+    return NULL;
+}
+
+static void check_same(void)
+{
+    for (int kind = 0; kind < KINDS; kind++)
+        delete(kind, same[kind]);
+    for (long i = 0; i < KINDS * mt.threads * mt.iters; i++)
+        MT_CHECK(atomic_load(&times[i]) == 1, "a value of kind %ld was deleted %d times",
+                 i / mt.iters / mt.threads, atomic_load(&times[i]));
+    MT_OK(MPI_Comm_free_keyval(&same[COMM]));
+    MT_OK(MPI_Type_free_keyval(&same[TYPE]));
+    MT_OK(MPI_Win_free_keyval(&same[WIN]));
+    free(times);
+}
+
 static void create_keys(int *comm_key, int *type_key, int *win_key)
 {
     MT_OK(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete_comm, comm_key, NULL));
@@ -126,6 +185,9 @@ int main(int argc, char **argv)
     for (int kind = 0; kind < KINDS; kind++)
         atomic_store(&deleted[kind], 0);
     mt_run(mt.threads, worker);
+    create_same();
+    mt_run(mt.threads, replacer);
+    check_same();
     for (int kind = 0; kind < KINDS; kind++) {
         long rounds = (mt.iters + KINDS - 1 - kind) / KINDS * mt.threads;
         MT_CHECK(atomic_load(&deleted[kind]) == 2 * rounds,

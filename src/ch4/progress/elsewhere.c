@@ -7,30 +7,28 @@
 
 #if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI
 
-/* Turns from one poll to the next while they find nothing: MPICH's number. */
-#define MOST_TURNS 256
+/* A thread that drives a VCI polls it more often between two global polls of another thread, which
+ * makes 256 turns then. Fewer polls are global ones. */
+#define FEW_POLLS 16
 
-/* Changes if a poll finds something. */
-#define FOUND (MPIDI_thread_done() + MPIDI_thread_local.events)
+static __thread unsigned turns;
 
-/* Polls of a VCI by other threads since this thread's last one. */
-static unsigned polls_of_others(const MPIDI_thread_watch_t * watch, MPIDI_vci_t * v)
+static int is_on(void)
 {
-    return (unsigned) tsm_load(&v->polls, TSM_RELAXED) - watch->elsewhere;
+    return MPIDI_global.n_vcis > 1 && MPIDI_global.is_initialized && MPIR_CVAR_CH4_GLOBAL_PROGRESS;
 }
 
-/* Returns 1 if the poll found work that nobody else would have done soon. Many polls by others in
- * these turns mean that they drive the VCI; one or two may be of threads that wait elsewhere, too. */
-static int poll_one(int vci, int flag, int wait, unsigned turns, int *mpi_errno)
+static int polls_of(int vci)
 {
-    MPIDI_vci_t *v = &MPIDI_VCI(vci).threads;
-    MPIDI_thread_watch_t *watch = &MPIDI_thread_self()->watch[vci];
-    const unsigned done = FOUND;
-    const int is_left_alone = polls_of_others(watch, v) <= 1 + turns / 16;
+    return tsm_load(&MPIDI_VCI(vci).threads.polls, TSM_RELAXED);
+}
 
-    *mpi_errno = MPIDI_poll(vci, flag, wait);
-    watch->elsewhere = (unsigned) tsm_load(&v->polls, TSM_RELAXED);
-    return is_left_alone && done != FOUND;
+static int poll_one(int vci, int flag, int wait)
+{
+    int mpi_errno = MPIDI_poll(vci, flag, wait);
+
+    MPIDI_thread_self()->watch[vci].polled = polls_of(vci);
+    return mpi_errno;
 }
 
 static int is_polled_anyway(const MPID_Progress_state * state, int vci)
@@ -44,20 +42,37 @@ static int is_polled_anyway(const MPID_Progress_state * state, int vci)
 
 int MPIDI_elsewhere_poll(const MPID_Progress_state * state, int wait)
 {
-    MPIDI_thread_local_t *self = &MPIDI_thread_local;
-    const unsigned turns = self->elsewhere_turns ? self->elsewhere_turns : MOST_TURNS;
-    int mpi_errno = MPI_SUCCESS, found = 0;
+    int mpi_errno = MPI_SUCCESS;
 
-    if (!MPIDI_global.is_initialized || !MPIR_CVAR_CH4_GLOBAL_PROGRESS ||
-        state->vci_count == MPIDI_global.n_vcis)
-        return MPI_SUCCESS;
-    for (int vci = 0; vci < MPIDI_global.n_vcis && mpi_errno == MPI_SUCCESS; vci++) {
-        if (!is_polled_anyway(state, vci))
-            found |= poll_one(vci, state->flag, wait, turns, &mpi_errno);
+    for (int vci = 0; is_on() && vci < MPIDI_global.n_vcis && mpi_errno == MPI_SUCCESS; vci++) {
+        MPIDI_thread_watch_t *watch = &MPIDI_thread_self()->watch[vci];
+        if (is_polled_anyway(state, vci))
+            continue;
+        watch->is_left_alone = (unsigned) polls_of(vci) - (unsigned) watch->polled < FEW_POLLS;
+        mpi_errno = poll_one(vci, state->flag, wait);
     }
-    self->elsewhere_turns = found ? MPL_MAX(turns / 2, 1) : MPL_MIN(2 * turns, MOST_TURNS);
-    self->elsewhere_left = self->elsewhere_turns - 1;
     return mpi_errno;
+}
+
+int MPIDI_elsewhere_next(void)
+{
+    return is_on() ? poll_one(++turns % MPIDI_global.n_vcis, MPIDI_PROGRESS_ALL, 1) : MPI_SUCCESS;
+}
+
+/* If two threads help a VCI, the one that notices first stops, until its next global poll. */
+int MPIDI_elsewhere_spin(const MPID_Progress_state * state)
+{
+    MPIDI_thread_watch_t *watch;
+    int vci;
+
+    if (!is_on())
+        return MPI_SUCCESS;
+    vci = ++turns % MPIDI_global.n_vcis;
+    watch = &MPIDI_thread_self()->watch[vci];
+    if (!watch->is_left_alone || is_polled_anyway(state, vci))
+        return MPI_SUCCESS;
+    watch->is_left_alone = polls_of(vci) == watch->polled;
+    return watch->is_left_alone ? poll_one(vci, state->flag, 1) : MPI_SUCCESS;
 }
 
 #endif

@@ -6,25 +6,19 @@
 #ifndef MPIDI_ELSEWHERE_H_INCLUDED
 #define MPIDI_ELSEWHERE_H_INCLUDED
 
-/* Polls of the VCIs that a call does not wait for, since its peers may need them (MPICH's global
- * progress). MPICH makes one in 256 turns, and each takes in a few messages. So a window on a VCI
- * whose process waits on another one would take in some thousand messages a second. Here a poll that
- * finds work brings the next one twice as soon, up to each turn, and one in vain puts it off again.
- * Work on a VCI that other threads drive does not count: they need no help. */
-
-/* Poll each VCI that is not in state. wait: as of MPIDI_poll. Any thread. Returns the first error. */
+/* Polls of the VCIs that a call does not wait for, since its peers may need them. MPICH polls them in
+ * one turn of 256 (its global progress), and takes in a few messages then: too few for, say, a window
+ * on one VCI while the process waits on another. Here a thread also finds out which of them no other
+ * thread drives, and polls these while it would only spin. Those that have a thread of their own it
+ * leaves alone between the global polls, as each look takes a cache line away from that thread.
+ *
+ *   MPIDI_elsewhere_poll   a global poll: each VCI that is not in state. wait: as of MPIDI_poll
+ *   MPIDI_elsewhere_next   one other VCI, each time the next one, whoever drives it
+ *   MPIDI_elsewhere_spin   the next one if it is not in state and no other thread drives it
+ *
+ * Any thread; they return MPI error codes, and do nothing if MPIR_CVAR_CH4_GLOBAL_PROGRESS is off. */
 int MPIDI_elsewhere_poll(const MPID_Progress_state * state, int wait);
-
-/* Count a turn of the calling thread; 1: it is time for a poll. */
-MPL_STATIC_INLINE_PREFIX int MPIDI_elsewhere_is_due(void)
-{
-    if (MPIDI_global.n_vcis == 1)
-        return 0;
-    if (likely(MPIDI_thread_local.elsewhere_left > 0)) {
-        MPIDI_thread_local.elsewhere_left--;
-        return 0;
-    }
-    return 1;
-}
+int MPIDI_elsewhere_next(void);
+int MPIDI_elsewhere_spin(const MPID_Progress_state * state);
 
 #endif /* MPIDI_ELSEWHERE_H_INCLUDED */

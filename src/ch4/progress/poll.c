@@ -131,9 +131,7 @@ static int drive_elsewhere(void)
 
     if (++turns % FULL_TURN == 0)
         return MPID_Progress_test(NULL);
-    if (MPIDI_global.n_vcis > 1)
-        return MPIDI_poll(turns % MPIDI_global.n_vcis, MPIDI_PROGRESS_ALL, 1);
-    return MPI_SUCCESS;
+    return MPIDI_elsewhere_next();
 }
 
 int MPIDI_progress_turn_locked(int vci)

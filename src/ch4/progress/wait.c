@@ -27,6 +27,9 @@
 /* Pauses from one look at a request to the next. */
 #define PAUSES_PER_LOOK 16
 
+/* Turns of a wait for its own VCIs alone: a message that comes soon should not find the thread elsewhere. */
+#define TURNS_AT_HOME 16u
+
 /* Time between two looks in a sleep of a process with servers. */
 #define SERVED_SLEEP_NS 100000000
 
@@ -273,11 +276,7 @@ static int polls_missed(const MPID_Progress_state * state)
  * may depend on it. */
 static int poll_another(void)
 {
-    static __thread unsigned turns;
-
-    if (MPIDI_global.n_vcis == 1 || !MPIR_CVAR_CH4_GLOBAL_PROGRESS || MPIDI_served_here())
-        return MPI_SUCCESS;
-    return MPIDI_poll(++turns % MPIDI_global.n_vcis, MPIDI_PROGRESS_ALL, 1);
+    return MPIDI_served_here() ? MPI_SUCCESS : MPIDI_elsewhere_next();
 }
 
 /* Back off once by spinning, a little longer each time: not for long after a poll, since the next one
@@ -295,7 +294,7 @@ static int spin(MPID_Progress_state * state)
     }
     for (unsigned i = 0; i < pauses; i++)
         tsm_cpu_pause();
-    return MPI_SUCCESS;
+    return w->turns < TURNS_AT_HOME || MPIDI_served_here() ? MPI_SUCCESS : MPIDI_elsewhere_spin(state);
 }
 
 /* vain: turns so far. */
