@@ -30,7 +30,7 @@ typedef struct MPIDI_thread_watch {
     int polls;                  /* the VCI's count of polls when it was last looked at */
     int misses;                 /* times that the lock was taken since */
     int taken;                  /* polls of waits in a row that found it taken */
-    int polled;                 /* the count after this thread's last poll from elsewhere; elsewhere.h */
+    int polled;                 /* the count after its last poll from elsewhere; see elsewhere.h */
     int is_left_alone;          /* no other thread drives it */
     uint32_t backoff_ns;        /* of nonblocking calls; 0: none */
     uint64_t not_before;        /* nonblocking calls leave the lock alone until then */

@@ -27,7 +27,8 @@
 /* Pauses from one look at a request to the next. */
 #define PAUSES_PER_LOOK 16
 
-/* Turns of a wait for its own VCIs alone: a message that comes soon should not find the thread elsewhere. */
+/* Turns of a wait for its own VCIs alone: a message that comes soon should not find the thread
+ * elsewhere. */
 #define TURNS_AT_HOME 16u
 
 /* Time between two looks in a sleep of a process with servers. */
