@@ -33,6 +33,13 @@ static int cells_are_possible(void)
     return 1;
 }
 
+/* Of each VCI. Twice the setting, so that a process may have that many if it is the only one; see
+ * ring_cells.h. */
+static uint32_t cells_of_vsi(void)
+{
+    return 2 * (uint32_t) MPIR_CVAR_CH4_SHM_POSIX_IQUEUE_NUM_CELLS;
+}
+
 static size_t up_to(size_t size, size_t unit)
 {
     return (size + unit - 1) / unit * unit;
@@ -42,7 +49,7 @@ static size_t up_to(size_t size, size_t unit)
 static void lay_out(MPIDI_POSIX_ring_global_t * g)
 {
     const size_t page = 4096;
-    const size_t cells = (size_t) MPIR_CVAR_CH4_SHM_POSIX_IQUEUE_NUM_CELLS;
+    const size_t cells = cells_of_vsi();
 
     g->cell_size = MPIR_CVAR_CH4_SHM_POSIX_IQUEUE_CELL_SIZE;
     g->returns_at = tsm_ring_size(MPIDI_POSIX_RING_SLOTS, MPIDI_POSIX_RING_SLOT_SIZE);
@@ -65,7 +72,7 @@ static int fill_own(MPIDI_POSIX_ring_global_t * g)
         tsm_ring_reader_init(&v->reader, ring, MPIDI_POSIX_RING_SLOTS, MPIDI_POSIX_RING_SLOT_SIZE);
         MPIR_ERR_CHKANDJUMP(!MPIDI_POSIX_ring_cells_init
                             (&v->cells, MPIDI_POSIX_ring_returns(rank, vsi),
-                             MPIR_CVAR_CH4_SHM_POSIX_IQUEUE_NUM_CELLS, MPIDI_POSIX_global.num_local),
+                             (int) cells_of_vsi(), MPIDI_POSIX_global.num_local),
                             mpi_errno, MPI_ERR_OTHER, "**nomem");
     }
 
