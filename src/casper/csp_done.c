@@ -150,11 +150,13 @@ void csp_check_ghost(void)
         csp_fail("the ghost of process %d has died", MPIR_Process.rank);
 }
 
-/* Let the ghost know that we wait: then we copy our data, and not it. */
+/* Let the ghost know that we wait: then we copy our data, and not it. Not if we cannot. */
 static void show_that_we_wait(unsigned looks)
 {
     TSM_ATOMIC(uint64_t) *looked = &csp_node.my_user->looked;
 
+    if (!csp_node.reaches)
+        return;
     if (looks % LOOKS_PER_CLOCK == 0 || tsm_load(looked, TSM_RELAXED) == 0)
         tsm_store(looked, tsm_now_ns(), TSM_RELAXED);
 }

@@ -154,8 +154,9 @@ static int take_posts(client_t * client)
     return n;
 }
 
-/* Users that wait copy for themselves, and with one copy less. So the ghost takes the pairs of
- * others. */
+/* Users that wait copy for themselves, and with one copy less. So the ghost takes the pairs of others,
+ * and those that no user takes: all while items of its own memory are in use (csp_help), and what a
+ * user has failed to copy. */
 static int waits(int pid)
 {
     uint64_t now = tsm_now_ns();
@@ -170,7 +171,8 @@ static int waits(int pid)
 
 static int may(const csp_item_t * msg, const csp_item_t * recv)
 {
-    return !waits(msg->spot.pid) && !waits(recv->spot.pid);
+    return csp_node.my_ghost->desk.privates > 0 || msg->is_ghosts ||
+        (!waits(msg->spot.pid) && !waits(recv->spot.pid));
 }
 
 /* At the desk, which is free while a piece of a pair is copied. After each piece a user that waits by

@@ -328,6 +328,8 @@ static void keep(csp_item_t * msg)
     msg->error = csp_copy_from(&msg->spot, 0, memory, msg->bytes);
     answer.error = csp_pair_class(msg->error);
     csp_pair_tell(msg->sender, &answer);
+    if (msg->spot.segment)      /* counted by copy_of; the item loses it now */
+        csp_node.my_ghost->desk.holds[msg->spot.segment % CSP_SEGMENTS]--;
     csp_pair_put_in_ghost(msg, memory);
     csp_node.my_ghost->desk.kept--;
 }
