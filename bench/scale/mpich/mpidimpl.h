@@ -252,7 +252,7 @@ typedef struct MPIDI_per_vci {
 #define MPIDI_match_free(table_) do { } while (0)
 
 typedef struct MPIDI_CH4_Global {
-    int n_vcis;
+    int n_vcis, is_initialized;
     MPIDI_per_vci_t per_vci[MPIDI_CH4_MAX_VCIS];
 } MPIDI_CH4_Global_t;
 extern MPIDI_CH4_Global_t MPIDI_global;

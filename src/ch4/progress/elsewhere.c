@@ -56,7 +56,9 @@ int MPIDI_elsewhere_poll(const MPID_Progress_state * state, int wait)
 
 int MPIDI_elsewhere_next(void)
 {
-    return is_on() ? poll_one(++turns % MPIDI_global.n_vcis, MPIDI_PROGRESS_ALL, 1) : MPI_SUCCESS;
+    if (MPIDI_global.n_vcis == 1)
+        return MPI_SUCCESS;
+    return poll_one(++turns % MPIDI_global.n_vcis, MPIDI_PROGRESS_ALL, 1);
 }
 
 /* If two threads help a VCI, the one that notices first stops, until its next global poll. */

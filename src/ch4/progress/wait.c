@@ -277,7 +277,9 @@ static int polls_missed(const MPID_Progress_state * state)
  * may depend on it. */
 static int poll_another(void)
 {
-    return MPIDI_served_here() ? MPI_SUCCESS : MPIDI_elsewhere_next();
+    if (!MPIR_CVAR_CH4_GLOBAL_PROGRESS || MPIDI_served_here())
+        return MPI_SUCCESS;
+    return MPIDI_elsewhere_next();
 }
 
 /* Back off once by spinning, a little longer each time: not for long after a poll, since the next one
