@@ -16,8 +16,8 @@
  *   MPIDI_elsewhere_next   one other VCI, each time the next one, whoever drives it
  *   MPIDI_elsewhere_spin   the next one if it is not in state and no other thread drives it
  *
- * Any thread; they return MPI error codes. With MPIR_CVAR_CH4_GLOBAL_PROGRESS off the first and the last
- * do nothing. */
+ * Any thread; they return MPI error codes. With MPIR_CVAR_CH4_GLOBAL_PROGRESS off the first and the
+ * last do nothing. */
 int MPIDI_elsewhere_poll(const MPID_Progress_state * state, int wait);
 int MPIDI_elsewhere_next(void);
 int MPIDI_elsewhere_spin(const MPID_Progress_state * state);
