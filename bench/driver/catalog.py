@@ -101,6 +101,16 @@ for name, pattern, about in (("handoff", "normal", "threads at one lock, empty s
                                  f"time from one acquisition to the next: {about}", "less", "locks",
                                  axis=None, sizes=(None,))
 
+# One control variable away from its default: the heuristics off (doc/design.md), another queue or
+# progress.
+KNOBS = {name: {f"MPIR_CVAR_CH4_{variable}": value} for name, variable, value in (
+    ("no inject", "SHM_INJECT", "0"), ("batch 1", "SHM_BATCH", "1"),
+    ("netmod each poll", "NETMOD_TURN", "1"), ("no early yield", "EARLY_YIELD", "0"),
+    ("no spin", "WAIT_SPIN_USEC", "0"), ("no long pauses", "TAKEN_PAUSES", "16"),
+    ("never oversubscribed", "OVERSUBSCRIBED", "0"), ("combine 1", "MAX_COMBINE", "1"),
+    ("combine 16", "MAX_COMBINE", "16"), ("wait-free", "POST_QUEUE", "wait-free"),
+    ("backoff", "THREAD_PROGRESS", "backoff"), ("blocking", "THREAD_PROGRESS", "blocking"))}
+
 SETS = {
     "models": Set("every model of the given libraries: rates, latency, puts",
                   [(b, None, None, "") for b in ("pairs", "fanout", "fanin", "latency", "put")],
@@ -117,6 +127,10 @@ SETS = {
     "apps": Set("the applications, 1 and 4 threads",
                 [("bfs", (1, 4), None, "-s 15 -n 100"), ("stencil", (1, 4), None, "-n 20000"),
                  ("sweep", (1, 4), None, "-n 120"), ("kmer", (1,), None, "-n 150")], None, (), ""),
+    "knobs": Set("lockq, one knob away from its default at a time",
+                 [("pairs", (1, 8, 64), None, ""), ("fanout", (1, 8, 64), None, ""),
+                  ("fanin", (8,), None, ""), ("latency", (1, 8), None, ""), ("put", (8,), None, "")],
+                 ("lockq",), (), "", KNOBS),
     **FIGURES,
 }
 

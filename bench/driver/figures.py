@@ -11,8 +11,9 @@ from driver.records import FLOOR
 # benchmark of the base, if it is another one (None: the same).
 Claim = namedtuple("Claim", "benchmark where ours base low high text over", defaults=(None,))
 # runs: (benchmark, threads, sizes, options), None: the benchmark's own. differs: how the paper's
-# setting is another one.
-Set = namedtuple("Set", "about runs models claims differs")
+# setting is another one. variants: {name: environment}: each model is measured as it is and with each
+# environment.
+Set = namedtuple("Set", "about runs models claims differs variants", defaults=({},))
 
 LAYOUTS = ("contiguous", "strided", "batch")
 BYTES = (1, 64, 1024, 16384)

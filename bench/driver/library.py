@@ -236,6 +236,12 @@ def models_of(prefixes, wanted, there_only, tell):
     return [Library(*build) for model in wanted or there for build in there.get(model, [])]
 
 
+def with_variants(libs, variants):
+    """Each library as it is and, as MODEL NAME, with each environment of {NAME: environment}."""
+    return [lib if name is None else Library(f"{lib.name} {name}", lib.prefix, {**lib.own, **env})
+            for lib in libs for name, env in {None: {}, **variants}.items()]
+
+
 def named_library(text):
     """The Library of NAME:PREFIX[:VAR=VAL,...]."""
     parts = text.split(":", 2)

@@ -9,12 +9,12 @@
 /* For MPICH's attributes: a lock of the list of one object, where no global lock guards it. The
  * program's functions run without it: they may call MPI, also for attributes of the same object.
  * Meanwhile other threads may change the list, but not this attribute: a thread that sets or deletes it
- * waits until the function has returned, else both would call the delete function for one value. Not
- * covered: a call that copies a list while another thread deletes the list's first attribute.
+ * waits until the function has returned, else both would call the delete function for one value.
  *
  *   MPII_attr_enter        to look an attribute up; handle: of the object
  *   MPII_attr_enter_for    to set or delete that of a key
  *   MPII_attr_exit         the end of both
+ *   MPII_attr_first        inside: where the list begins; the caller may have looked before it entered
  *   MPII_attr_begin_call   before a function of the program is called for an attribute
  *   MPII_attr_end_call     afterwards
  *
@@ -62,6 +62,23 @@ static inline void MPII_attr_exit(int handle)
     if (MPIR_ThreadInfo.isThreaded)
         tsm_futex_lock_release(&MPII_attr_lock_of(handle)->lock);
 #endif
+}
+
+static inline MPIR_Attribute *MPII_attr_first(int handle, MPIR_Attribute * seen)
+{
+    MPIR_Comm *comm;
+    MPIR_Datatype *type;
+
+    switch (HANDLE_GET_MPI_KIND(handle)) {
+        case MPIR_COMM:
+            MPIR_Comm_get_ptr(handle, comm);
+            return comm->attributes;
+        case MPIR_DATATYPE:
+            MPIR_Datatype_get_ptr(handle, type);
+            return type->attributes;
+        default:
+            return seen;
+    }
 }
 
 /* 1: another thread is in a function for this attribute. */

@@ -44,13 +44,19 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_issue(int vci, const MPIDI_op_t * op, MPIR_Re
     MPIDU_Thread_mutex_t *held = NULL;
     int mpi_errno;
 
-    if (!MPIR_ThreadInfo.isThreaded || MPIDI_MODEL_ISSUE == MPIDI_ISSUE_LOCK ||
-        (MPIDI_op_is_rma(op->kind) && MPIDI_rma_is_direct(op))) {
+    /* lockq first, which has the least to do; it looks for a flush only before it posts */
+    if (!MPIR_ThreadInfo.isThreaded || (MPIDI_op_is_rma(op->kind) && MPIDI_rma_is_direct(op))) {
         /* issued below */
     } else if (MPIDI_MODEL_ISSUE == MPIDI_ISSUE_LOCKQ) {
         lockq = MPIDI_vci_at(vci);
-        if (unlikely(!MPIDI_lockq_enter(lockq)))
-            return MPIDI_lockq_post(vci, op, req);
+        if (unlikely(!MPIDI_lockq_enter(lockq))) {
+            if (!MPIDI_op_is_rma(op->kind) || !MPIDI_rma_awaits_flush(op))
+                return MPIDI_lockq_post(vci, op, req);
+            lockq = NULL;
+        }
+    } else if (MPIDI_MODEL_ISSUE == MPIDI_ISSUE_LOCK ||
+               (MPIDI_op_is_rma(op->kind) && MPIDI_rma_awaits_flush(op))) {
+        /* issued below */
     } else if (MPIDI_MODEL_ISSUE == MPIDI_ISSUE_CSYNC) {
         held = MPIDI_csync_enter(vci);
         if (unlikely(!held))

@@ -12,7 +12,8 @@
  *   - an accumulate that may be an atomic operation of the network, because it may have to wait for
  *     active messages first;
  *   - an operation during a flush of the VCI, because the flush may have to hold it back
- *     (transport/ofi_flush.h, ucx_flush.h). */
+ *     (transport/ofi_flush.h, ucx_flush.h). With lockq such an operation may be issued with the VCI
+ *     held, which a wait for the flush gives up meanwhile. */
 
 #if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI
 #include "../op.h"
@@ -44,8 +45,14 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_rma_is_direct(const MPIDI_op_t * op)
         puts_or_gets && op->rank == MPIDIU_win_comm_rank(op->win, winattr))
         return 1;
 #endif
-    return (!puts_or_gets && MPIDI_RMA_MAY_BE_ATOMIC(winattr)) ||
-        tsm_load(&MPIDI_VCI(MPIDI_WIN(op->win, am_vci)).threads.flushing, TSM_RELAXED);
+    return !puts_or_gets && MPIDI_RMA_MAY_BE_ATOMIC(winattr);
+}
+
+/* Relaxed: a flush that is not seen yet waits for this operation. */
+__attribute__((always_inline))
+MPL_STATIC_INLINE_PREFIX int MPIDI_rma_awaits_flush(const MPIDI_op_t * op)
+{
+    return tsm_load(&MPIDI_VCI(MPIDI_WIN(op->win, am_vci)).threads.flushing, TSM_RELAXED);
 }
 #endif
 
