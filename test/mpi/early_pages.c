@@ -1,9 +1,9 @@
 /* Copyright (C) by the MPICH-TSM developers
  * See COPYRIGHT in top-level directory */
 
-/* Rank 1 sends windows of messages that come before their receives, and rank 0 takes them in. The memory
- * that keeps them is used again: after some windows rank 0 has few page faults. When the buffers were
- * unmapped after each window, it had one and more for each message. */
+/* Rank 1 sends windows of messages that come before their receives, and rank 0 takes them in. The
+ * memory that keeps them is used again: after some windows rank 0 has few page faults. When the
+ * buffers were unmapped after each window, it had one and more for each message. */
 #include "mt.h"
 
 #include <sys/resource.h>
