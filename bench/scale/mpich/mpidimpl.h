@@ -237,7 +237,7 @@ typedef struct MPIDI_per_vci {
     MPIDU_Thread_mutex_t lock;
     int progress_count;
     MPIR_Request *posted_list, *unexp_list;
-    void *request_pool, *unexp_pack_buf_pool, *cmpl_list;
+    void *unexp_pack_buf_pool, *cmpl_list;
     uint64_t exp_seq_no, nxt_seq_no;
     MPIDI_match_table_t posted_table, unexp_table;
     MPIDI_vci_t threads MPL_ATTR_ALIGNED(MPL_CACHELINE_SIZE);
