@@ -1,8 +1,8 @@
 /* Copyright (C) by the MPICH-TSM developers
  * See COPYRIGHT in top-level directory */
 
-/* Wrong control variables: MPI_Init fails after one line that begins with the setting. Empty ones are as
- * those that are not set. Starts itself, as programs of one process. */
+/* Wrong control variables: MPI_Init fails after one line that begins with the setting. Empty ones are
+ * as those that are not set. Starts itself, as programs of one process. */
 #include "alone.h"
 
 #define CH4 "MPIR_CVAR_CH4_"
