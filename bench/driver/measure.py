@@ -9,7 +9,7 @@ import tempfile
 import time
 from collections import namedtuple
 
-from driver import child, counted, traced
+from driver import child, counted, records, traced
 from driver.catalog import BENCHMARKS, WITHOUT_DURATION, WITHOUT_THREADS
 from driver.library import FLOOR, inherited
 from driver.machine import Machine, description, tags
@@ -277,7 +277,14 @@ def measure(libraries, points, a, header):
     return not missing
 
 
-def check_folder(path):
+def check_out(path):
+    """A run appends to results, and to nothing else."""
     folder = os.path.dirname(os.path.abspath(path))
     if not os.path.isdir(folder):
         raise Bad(f"--out {path}: there is no folder {folder}")
+    if os.path.isfile(path):
+        if records.is_condensed(path):
+            raise Bad(f"--out {path}: has medians; a run appends to raw results")
+        for number, record in records.unpack(path):
+            if record is None or "commands" not in record and not records.complete(record):
+                raise Bad(f"--out {path}, line {number}: not a result, so nothing is appended")

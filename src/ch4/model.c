@@ -88,7 +88,7 @@ cvars:
         The most pauses of the processor that a waiting thread makes between two attempts at the lock
         of a VCI while other threads hold it at each attempt and there is a processor for each thread;
         in any case no more than 32 for each processor. Meanwhile the thread looks at its own request.
-        16 or less: it makes no long pauses.
+        From 1 to 16: it makes no long pauses.
 
     - name        : MPIR_CVAR_CH4_OVERSUBSCRIBED
       category    : CH4_THREADS
@@ -352,7 +352,8 @@ static int check_numbers(void)
         !check_number("MPIR_CVAR_CH4_EARLY_YIELD", MPIR_CVAR_CH4_EARLY_YIELD, 0) ||
         !check_number("MPIR_CVAR_CH4_SHM_BATCH", MPIR_CVAR_CH4_SHM_BATCH, 1) ||
         !check_number("MPIR_CVAR_CH4_NETMOD_TURN", MPIR_CVAR_CH4_NETMOD_TURN, 1) ||
-        !check_number("MPIR_CVAR_PROGRESS_TIMEOUT", MPIR_CVAR_PROGRESS_TIMEOUT, 0))
+        !check_number("MPIR_CVAR_PROGRESS_TIMEOUT", MPIR_CVAR_PROGRESS_TIMEOUT, 0) ||
+        !check_number("MPIR_CVAR_CH4_NUM_VCIS", MPIR_CVAR_CH4_NUM_VCIS, 1))
         return 0;
     if (MPIR_CVAR_CH4_OVERSUBSCRIBED < -1 || MPIR_CVAR_CH4_OVERSUBSCRIBED > 1) {
         fprintf(stderr, "MPIR_CVAR_CH4_OVERSUBSCRIBED=%d: must be -1, 0 or 1\n",
@@ -364,6 +365,11 @@ static int check_numbers(void)
         fprintf(stderr, "MPIR_CVAR_CH4_NUM_VCIS=%d: this library was configured for at most %d "
                 "(--with-ch4-max-vcis; always 1 for --enable-thread-cs=global)\n",
                 MPIR_CVAR_CH4_NUM_VCIS, MPIDI_CH4_MAX_VCIS);
+        return 0;
+    }
+    /* likewise, in the first wait that finds its request incomplete */
+    if (MPIR_CVAR_ENABLE_FT) {
+        fprintf(stderr, "MPIR_CVAR_ENABLE_FT=1: ch4 devices have no fault tolerance\n");
         return 0;
     }
     return 1;

@@ -205,7 +205,7 @@ static int start_thread(void)
 int MPIDI_watchdog_start(int rank, int vcis, MPIDI_watchdog_fill_t fill)
 {
     pthread_condattr_t attr;
-    int mpi_errno = MPI_SUCCESS;
+    int mpi_errno = MPI_SUCCESS, err;
 
     if (MPIR_CVAR_PROGRESS_TIMEOUT == 0)
         return MPI_SUCCESS;
@@ -220,7 +220,11 @@ int MPIDI_watchdog_start(int rank, int vcis, MPIDI_watchdog_fill_t fill)
     pthread_cond_init(&dog.wake, &attr);
     pthread_condattr_destroy(&attr);
     MPIDI_stack_open(MPIDI_awaited_note);
-    MPIR_ERR_CHKANDJUMP(start_thread(), mpi_errno, MPI_ERR_OTHER, "**nomem");
+    err = start_thread();
+    if (err)
+        fprintf(stderr, "MPIR_CVAR_PROGRESS_TIMEOUT=%d: cannot start the thread that watches: %s\n",
+                MPIR_CVAR_PROGRESS_TIMEOUT, strerror(err));
+    MPIR_ERR_CHKANDJUMP(err, mpi_errno, MPI_ERR_OTHER, "**other");
     MPIDI_watchdog_on = 1;
 
   fn_exit:
