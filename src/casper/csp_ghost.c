@@ -211,6 +211,7 @@ static int serve_desk(void)
     if ((!has_desk_work() && !owes_answers() && !csp_pair_remains()) || !csp_desk_try())
         return 0;
     owed_before = csp_desk_owed();
+    csp_desk_add_items();
     n += csp_pair_end_aside();
     for (int i = 0; i < n_clients; i++) {
         n += take_posts(&clients[i]);

@@ -119,10 +119,12 @@ static int can_reach_all(void)
  * leave to it. */
 int csp_node_agree(void)
 {
-    csp_node.reaches = can_reach_all();
-
-    int reaches = csp_world.is_ghost ? csp_node.reaches : 1;
+    int reaches = can_reach_all();
     MPIR_Errflag_t errflag = MPIR_ERR_NONE;
+
+    tsm_store(&csp_node.reaches, reaches, TSM_RELAXED);
+    if (!csp_world.is_ghost)
+        reaches = 1;
     int mpi_errno = MPIR_Allreduce(MPI_IN_PLACE, &reaches, 1, MPI_INT, MPI_MIN,
                                    MPIR_Process.comm_world, &errflag);
 
