@@ -44,7 +44,12 @@ int csp_desk_try(void)
     uint32_t is_free = 0;
 
     return tsm_load(&desk()->lock, TSM_RELAXED) == 0 &&
-        tsm_cas(&desk()->lock, &is_free, 1, TSM_ACQUIRE, TSM_RELAXED);
+        tsm_cas(&desk()->lock, &is_free, (uint32_t) csp_world.pid, TSM_ACQUIRE, TSM_RELAXED);
+}
+
+int csp_desk_is_held_by(int pid)
+{
+    return tsm_load(&desk()->lock, TSM_RELAXED) == (uint32_t) pid;
 }
 
 void csp_desk_lock(void)

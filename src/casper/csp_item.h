@@ -64,7 +64,7 @@ typedef struct csp_list {
 
 /* The desk itself. All but `lock` and what is atomic belongs to who holds it. */
 typedef struct csp_desk {
-    TSM_ATOMIC(uint32_t) lock __attribute__((aligned(64)));
+    TSM_ATOMIC(uint32_t) lock __attribute__((aligned(64)));     /* pid of who holds it, or 0 */
     uint32_t items;             /* in `free` */
     uint32_t privates;          /* items of the ghost's own memory that are in use */
     uint32_t kept;              /* IN_USER messages that the ghost is to keep */
