@@ -4,7 +4,10 @@
  */
 
 #include "mpidimpl.h"
+#include <fcntl.h>
+#include <sys/mman.h>
 #include "csp_desk.h"
+#include "csp_file.h"
 #include "csp_ghost.h"
 #include "csp_post.h"
 #include "tsm/tsm_wait.h"
@@ -16,9 +19,18 @@
 #define PRIVATE_AT_ONCE 4096
 #define PRIVATE_CHUNKS  4096
 
+/* Bytes of the items that the ghost adds at a time, in whole pages. */
+#define PAGES        65536
+#define ADDED_BYTES  ((CSP_ADDED * sizeof(csp_item_t) + PAGES - 1) / PAGES * PAGES)
+#define MOST_ADDED   4096
+
 static csp_item_t *chunks[PRIVATE_CHUNKS];
 static int n_chunks;
 static csp_ref_t free_private;
+
+static csp_item_t *added[MOST_ADDED];
+static uint32_t n_added;        /* of those mapped here; by who holds the desk */
+static int is_full;             /* in the ghost: there is no memory for more */
 
 static csp_desk_t *desk(void)
 {
@@ -32,7 +44,12 @@ int csp_desk_try(void)
     uint32_t is_free = 0;
 
     return tsm_load(&desk()->lock, TSM_RELAXED) == 0 &&
-        tsm_cas(&desk()->lock, &is_free, 1, TSM_ACQUIRE, TSM_RELAXED);
+        tsm_cas(&desk()->lock, &is_free, (uint32_t) csp_world.pid, TSM_ACQUIRE, TSM_RELAXED);
+}
+
+int csp_desk_is_held_by(int pid)
+{
+    return tsm_load(&desk()->lock, TSM_RELAXED) == (uint32_t) pid;
 }
 
 void csp_desk_lock(void)
@@ -65,19 +82,81 @@ csp_item_t *csp_item_of(csp_ref_t ref)
         return &chunks[ref / PRIVATE_AT_ONCE][ref % PRIVATE_AT_ONCE];
     }
     ref--;
-    return &csp_node.user[ref / CSP_ITEMS].item[ref % CSP_ITEMS];
+    if (ref < (csp_ref_t) csp_node.users * CSP_ITEMS)
+        return &csp_node.user[ref / CSP_ITEMS].item[ref % CSP_ITEMS];
+    ref -= (csp_ref_t) csp_node.users * CSP_ITEMS;
+    return &added[ref / CSP_ADDED][ref % CSP_ADDED];
+}
+
+/* The items with the numbers first + 1 and so on. */
+static void give(csp_ref_t first, uint32_t n)
+{
+    for (csp_ref_t ref = first + n; ref > first; ref--) {
+        csp_item_of(ref)->next = desk()->free;
+        desk()->free = ref;
+    }
+    desk()->items += n;
 }
 
 void csp_desk_give_items(void)
 {
     csp_desk_lock();
-    for (uint32_t i = CSP_ITEMS; i > 0; i--) {
-        csp_ref_t ref = (csp_ref_t) csp_node.me * CSP_ITEMS + i;
-        csp_item_of(ref)->next = desk()->free;
-        desk()->free = ref;
-        desk()->items++;
-    }
+    give((csp_ref_t) csp_node.me * CSP_ITEMS, CSP_ITEMS);
     csp_desk_unlock();
+}
+
+/* The next part of the file, which is in `file` of this process. */
+static int map_added(int file)
+{
+    void *addr = mmap(NULL, ADDED_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, file,
+                      (off_t) (n_added * ADDED_BYTES));
+
+    if (addr == MAP_FAILED)
+        return 0;
+    added[n_added++] = addr;
+    return 1;
+}
+
+static int grow_file(void)
+{
+    char name[CSP_FILE_NAME];
+
+    if (desk()->added == 0)
+        desk()->file = csp_file_make(ADDED_BYTES, name);
+    return desk()->added < MOST_ADDED && desk()->file >= 0 &&
+        csp_file_reserve(desk()->file, desk()->added * ADDED_BYTES, ADDED_BYTES);
+}
+
+void csp_desk_add_items(void)
+{
+    if (desk()->items >= CSP_DESK_RESERVE || is_full)
+        return;
+    is_full = !grow_file() || !map_added(desk()->file);
+    if (!is_full)
+        give((csp_ref_t) csp_node.users * CSP_ITEMS + desk()->added++ * CSP_ADDED, CSP_ADDED);
+}
+
+static int map_all_added(void)
+{
+    char name[CSP_FILE_NAME];
+    int file, is_mapped = 1;
+
+    snprintf(name, sizeof(name), "/proc/%d/fd/%d", csp_node.my_ghost->pid, (int) desk()->file);
+    file = open(name, O_RDWR | O_CLOEXEC);
+    if (file < 0)
+        return 0;
+    while (is_mapped && n_added < desk()->added)
+        is_mapped = map_added(file);
+    close(file);
+    return is_mapped;
+}
+
+int csp_desk_sees_items(void)
+{
+    if (n_added == desk()->added || map_all_added())
+        return 1;
+    tsm_store(&csp_node.reaches, 0, TSM_RELAXED);
+    return 0;
 }
 
 static void make_private(void)
@@ -108,8 +187,11 @@ static csp_ref_t take_private(void)
 
 static csp_ref_t take_item(void)
 {
-    csp_ref_t ref = desk()->free;
+    csp_ref_t ref;
 
+    if (csp_world.is_ghost)
+        csp_desk_add_items();
+    ref = desk()->free;
     if (!ref)
         return take_private();
     desk()->free = csp_item_of(ref)->next;
@@ -156,6 +238,8 @@ void csp_list_add(csp_list_t * list, csp_ref_t ref)
     else
         list->first = ref;
     list->last = ref;
+    if (!list->fresh)
+        list->fresh = ref;
 }
 
 void csp_list_push(csp_list_t * list, csp_ref_t ref)
@@ -176,6 +260,17 @@ void csp_list_cut(csp_list_t * list, csp_ref_t before, csp_ref_t ref)
         list->first = next;
     if (list->last == ref)
         list->last = before;
+    if (list->fresh == ref)
+        list->fresh = next;
+}
+
+csp_ref_t csp_list_see(csp_list_t * list)
+{
+    csp_ref_t ref = list->fresh;
+
+    if (ref)
+        list->fresh = csp_item_of(ref)->next;
+    return ref;
 }
 
 /* The last one left comes first, so that nobody has to look at an item of the ghost's memory. */

@@ -13,9 +13,9 @@
  * Data is copied with the desk free. Whoever matches a message and a receive leaves them as a pair; the
  * ghost, or one of the two users, takes the pair and later comes back to answer.
  *
- * Only the ghost can do some things (csp_left_t); a user leaves these to it. If there are more items
- * than fit into the memory of the node, the ghost uses its own; until they are gone it sits there
- * alone.
+ * Only the ghost can do some things (csp_left_t); a user leaves these to it. If items run short, the
+ * ghost adds some, in a file that users map when they next sit down. If there is no shared memory for
+ * that, it uses items of its own memory; until they are gone it sits there alone.
  *
  *   csp_desk_unlock -> csp_desk_try, csp_desk_lock     release, acquire: all that belongs to the desk
  *   aside: release when a pair is put there, acquire by who then holds the desk and takes all of them
@@ -44,6 +44,14 @@ int csp_desk_try(void);
 void csp_desk_lock(void);
 void csp_desk_unlock(void);
 
+/* Does this process hold the desk of our ghost? A hint, unless it has ended. */
+int csp_desk_is_held_by(int pid);
+
+/* In the ghost, at the desk: add items if few are free. In a user, at the desk: 1 if it can look at all
+ * items of the node; else it never will, and has to leave the desk to others. */
+void csp_desk_add_items(void);
+int csp_desk_sees_items(void);
+
 /* Give the items of this user to its desk. Without contention: before any use. */
 void csp_desk_give_items(void);
 
@@ -54,11 +62,13 @@ csp_item_t *csp_item_new(csp_ref_t * ref);
 void csp_item_free(csp_ref_t ref);
 csp_item_t *csp_item_of(csp_ref_t ref);
 
-/* Lists. csp_list_push: the item becomes the first. csp_list_cut: take out the item ref, which comes
- * after `before` (0: it is the first). */
+/* Lists. csp_list_push: the item becomes the first; of a list without fresh ones. csp_list_cut: take
+ * out the item ref, which comes after `before` (0: it is the first). csp_list_see: the first fresh one,
+ * which is fresh no longer; 0: there is none. */
 void csp_list_add(csp_list_t * list, csp_ref_t ref);
 void csp_list_push(csp_list_t * list, csp_ref_t ref);
 void csp_list_cut(csp_list_t * list, csp_ref_t before, csp_ref_t ref);
+csp_ref_t csp_list_see(csp_list_t * list);
 
 /* Leave an item to the ghost; csp_desk_take_left: the ghost takes one, 0 if there is none.
  * csp_desk_owe: the ghost is to wake, for this (is_urgent) or for something else, when the bell

@@ -11,9 +11,9 @@ typedef struct range {
     uint64_t begin, bytes, segment;
 } range_t;
 
-/* In the order of the addresses; none overlaps another. With csp_lock. */
-static range_t *ranges;
-static int room, last;          /* last: index of the one found last */
+/* By address; none overlaps another. With csp_lock. */
+static MPL_gavl_tree_t ranges;
+static const range_t *last;     /* the one found last */
 static TSM_ATOMIC(int) n_ranges;
 
 uint64_t csp_direct_key(void)
@@ -45,50 +45,46 @@ void csp_direct_unmap(uint64_t segment)
     csp_post(&post);
 }
 
-/* Index of the first range that ends behind addr; with the lock held. */
-static int place_of(uint64_t addr)
+/* The range that holds these bytes, or NULL; with the lock held. */
+static range_t *find(uint64_t addr, uint64_t bytes)
 {
-    int low = 0, high = tsm_load(&n_ranges, TSM_RELAXED);
+    void *range = NULL;
 
-    while (low < high) {
-        int middle = (low + high) / 2;
-        if (addr - ranges[middle].begin < ranges[middle].bytes || addr < ranges[middle].begin)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return low;
+    if (ranges)
+        MPL_gavl_tree_search(ranges, (void *) (uintptr_t) addr, bytes, &range);
+    return range;
 }
 
-static int has_room(int n)
+static void free_range(void *range)
 {
-    range_t *more;
+    MPL_free(range);
+}
 
-    if (n < room)
-        return 1;
-    more = MPL_realloc(ranges, 2 * (n + 8) * sizeof(*ranges), MPL_MEM_OTHER);
-    if (!more)
+/* With the lock held. */
+static int insert(range_t * range)
+{
+    if (!ranges && MPL_gavl_tree_create(free_range, &ranges) != MPL_SUCCESS)
         return 0;
-    ranges = more;
-    room = 2 * (n + 8);
-    return 1;
+    return MPL_gavl_tree_insert(ranges, (void *) (uintptr_t) range->begin, range->bytes, range) ==
+        MPL_SUCCESS;
 }
 
 int csp_direct_add(void *addr, size_t bytes, uint64_t segment)
 {
+    range_t *range = MPL_malloc(sizeof(*range), MPL_MEM_OTHER);
     int is_added;
-    const range_t range = {.begin = (uint64_t) (uintptr_t) addr,.bytes = bytes,.segment = segment };
 
+    if (!range)
+        return 0;
+    range->begin = (uint64_t) (uintptr_t) addr;
+    range->bytes = bytes;
+    range->segment = segment;
     csp_lock();
-    int n = tsm_load(&n_ranges, TSM_RELAXED);
-    is_added = has_room(n);
-    if (is_added) {
-        int i = place_of(range.begin);
-        memmove(&ranges[i + 1], &ranges[i], (n - i) * sizeof(*ranges));
-        ranges[i] = range;
-        tsm_store(&n_ranges, n + 1, TSM_RELAXED);
-    }
+    is_added = insert(range);
+    tsm_fetch_add(&n_ranges, is_added, TSM_RELAXED);
     csp_unlock();
+    if (!is_added)
+        MPL_free(range);
     return is_added;
 }
 
@@ -99,13 +95,13 @@ uint64_t csp_direct_remove(void *addr, size_t * bytes)
     if (tsm_load(&n_ranges, TSM_RELAXED) == 0)
         return 0;
     csp_lock();
-    int i = place_of((uint64_t) (uintptr_t) addr), n = tsm_load(&n_ranges, TSM_RELAXED);
-    if (i < n && ranges[i].begin == (uint64_t) (uintptr_t) addr) {
-        segment = ranges[i].segment;
-        *bytes = ranges[i].bytes;
-        memmove(&ranges[i], &ranges[i + 1], (n - i - 1) * sizeof(*ranges));
-        tsm_store(&n_ranges, n - 1, TSM_RELAXED);
-        last = 0;
+    const range_t *range = find((uint64_t) (uintptr_t) addr, 1);
+    if (range && range->begin == (uint64_t) (uintptr_t) addr) {
+        segment = range->segment;
+        *bytes = range->bytes;
+        last = NULL;
+        MPL_gavl_tree_delete_start_addr(ranges, addr);
+        tsm_fetch_add(&n_ranges, -1, TSM_RELAXED);
     }
     csp_unlock();
     return segment;
@@ -124,13 +120,12 @@ void csp_direct_mark(csp_post_t * post)
         (post->flags & CSP_POST_INLINE))
         return;
     csp_lock();
-    int n = tsm_load(&n_ranges, TSM_RELAXED);
-    int i = last < n && holds(&ranges[last], post) ? last : place_of(post->addr);
-    if (i < n && holds(&ranges[i], post)) {
-        last = i;
+    const range_t *range = last && holds(last, post) ? last : find(post->addr, post->bytes);
+    if (range) {
+        last = range;
         post->flags |= CSP_POST_DIRECT;
-        post->data[0] = ranges[i].segment;
-        post->data[1] = post->addr - ranges[i].begin;
+        post->data[0] = range->segment;
+        post->data[1] = post->addr - range->begin;
     }
     csp_unlock();
 }

@@ -9,7 +9,7 @@
 /* Direct memory: memory of this user that its ghost maps, too, so that the ghost reads and writes it
  * without the system. It comes from MPI_Alloc_mem (csp_alloc_mem in csp.h), MPI_Win_allocate_shared
  * (csp_win_share) and offloaded windows. A post whose data lies in it says so; all other data is copied
- * by the system as before. A table of address ranges, ordered, tells which is which. */
+ * by the system as before. A tree of address ranges tells which is which. */
 
 #include "csp_node.h"
 

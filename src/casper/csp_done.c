@@ -155,7 +155,7 @@ static void show_that_we_wait(unsigned looks)
 {
     TSM_ATOMIC(uint64_t) *looked = &csp_node.my_user->looked;
 
-    if (!csp_node.reaches)
+    if (!tsm_load(&csp_node.reaches, TSM_RELAXED))
         return;
     if (looks % LOOKS_PER_CLOCK == 0 || tsm_load(looked, TSM_RELAXED) == 0)
         tsm_store(looked, tsm_now_ns(), TSM_RELAXED);

@@ -19,27 +19,44 @@ typedef struct csp_segment {
     MPI_Aint bytes;
     int64_t uses;               /* by users, and by data without an item */
     int is_listed;              /* in `held` */
-    struct csp_segment *next;
+    struct csp_segment *next, *same_hash;
 } segment_t;
 
 /* A name is a serial number and a place here, so the name of a segment that is gone finds nothing. */
 static segment_t *segments[MOST];
+static segment_t *with_hash[MOST];      /* chains of those whose keys have this hash */
 static segment_t *held;         /* given up by their users */
 static unsigned used;           /* places that were ever taken */
+static unsigned *free_places, n_free;   /* of these, those that are free now */
 
-/* NULL: there is none with this key. *place: of it, or a free one, or MOST. */
-static segment_t *find_key(uint64_t key, unsigned *place)
+/* A key is a process and a small number of its own (csp_direct.c). */
+static segment_t **chain_of(uint64_t key)
 {
-    *place = used;
-    for (unsigned i = 0; i < used; i++) {
-        if (segments[i] && segments[i]->key == key) {
-            *place = i;
-            return segments[i];
-        }
-        if (!segments[i])
-            *place = i;
-    }
-    return NULL;
+    return &with_hash[(key * 0x9e3779b97f4a7c15ull >> 32) % MOST];
+}
+
+static segment_t *find_key(uint64_t key)
+{
+    segment_t *s = *chain_of(key);
+
+    while (s && s->key != key)
+        s = s->same_hash;
+    return s;
+}
+
+/* MOST: there is none. */
+static unsigned take_place(void)
+{
+    if (n_free > 0)
+        return free_places[--n_free];
+    return used < MOST ? used++ : MOST;
+}
+
+static void free_place(unsigned place)
+{
+    if (!free_places)
+        free_places = csp_must_malloc(MOST * sizeof(*free_places));
+    free_places[n_free++] = place;
 }
 
 static segment_t *find_name(uint64_t name)
@@ -59,10 +76,21 @@ static int attach(segment_t * s, const csp_post_t * post)
         !MPL_shm_seg_attach(s->handle, s->bytes, &s->addr, 0);
 }
 
-/* NULL: it cannot be mapped. */
-static segment_t *new_segment(const csp_post_t * post, unsigned place)
+static void enter(segment_t * s, unsigned place)
 {
     static uint64_t serial;
+    segment_t **chain = chain_of(s->key);
+
+    s->name = ++serial * MOST + place;
+    segments[place] = s;
+    s->same_hash = *chain;
+    *chain = s;
+}
+
+/* NULL: it cannot be mapped. */
+static segment_t *new_segment(const csp_post_t * post)
+{
+    unsigned place = take_place();
     segment_t *s;
 
     if (place == MOST)
@@ -70,27 +98,25 @@ static segment_t *new_segment(const csp_post_t * post, unsigned place)
     s = csp_must_malloc(sizeof(*s));
     memset(s, 0, sizeof(*s));
     s->key = post->object;
-    s->name = ++serial * MOST + place;
     s->bytes = (MPI_Aint) post->bytes;
     if (!attach(s, post)) {
         if (s->handle)
             MPL_shm_hnd_finalize(&s->handle);
         MPL_free(s);
+        free_place(place);
         return NULL;
     }
-    segments[place] = s;
-    used = MPL_MAX(used, place + 1);
+    enter(s, place);
     return s;
 }
 
 void csp_expose_map(int user, const csp_post_t * post)
 {
-    unsigned place;
-    segment_t *s = find_key(post->object, &place);
+    segment_t *s = find_key(post->object);
     csp_answer_t answer = {.op = post->op };
 
     if (!s)
-        s = new_segment(post, place);
+        s = new_segment(post);
     if (s) {
         s->uses++;
         answer.object = (uint64_t) (uintptr_t) s->addr;
@@ -105,7 +131,13 @@ void csp_expose_map(int user, const csp_post_t * post)
 
 static void unmap(segment_t * segment)
 {
+    segment_t **link = chain_of(segment->key);
+
+    while (*link != segment)
+        link = &(*link)->same_hash;
+    *link = segment->same_hash;
     segments[segment->name % MOST] = NULL;
+    free_place((unsigned) (segment->name % MOST));
     MPL_shm_seg_detach(segment->handle, &segment->addr, segment->bytes);
     MPL_shm_hnd_finalize(&segment->handle);
     MPL_free(segment);

@@ -49,7 +49,7 @@ int csp_file_reserve(int fd, size_t begin, size_t bytes)
 
     if (bytes == 0)
         return 1;
-    if (!has_room(fd, bytes))
+    if (!may_have(begin + bytes) || !has_room(fd, bytes))
         return 0;
     do
         error = posix_fallocate(fd, (off_t) begin, (off_t) bytes);

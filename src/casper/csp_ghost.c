@@ -211,6 +211,7 @@ static int serve_desk(void)
     if ((!has_desk_work() && !owes_answers() && !csp_pair_remains()) || !csp_desk_try())
         return 0;
     owed_before = csp_desk_owed();
+    csp_desk_add_items();
     n += csp_pair_end_aside();
     for (int i = 0; i < n_clients; i++) {
         n += take_posts(&clients[i]);
@@ -242,11 +243,21 @@ static int keep_data(void)
 
 /* ---- without work ---- */
 
+/* The last post of a user that leaves in good order may still be in its ring. If it was at the desk when
+ * it ended, nobody can take that. */
+static int has_ended(const client_t * client)
+{
+    csp_user_t *user = &csp_node.user[client->user];
+
+    return !client->is_gone && !csp_node_lives(user->pid) &&
+        (!csp_ring_has_entry(&user->posts) || csp_desk_is_held_by(user->pid));
+}
+
 static void check_users(void)
 {
     for (int i = 0; i < n_clients; i++) {
-        csp_user_t *user = &csp_node.user[clients[i].user];
-        if (!clients[i].is_gone && !csp_node_lives(user->pid) && !csp_ring_has_entry(&user->posts))
+        const csp_user_t *user = &csp_node.user[clients[i].user];
+        if (has_ended(&clients[i]))
             csp_fail("process %d has ended without MPI_Finalize", user->number);
     }
 }

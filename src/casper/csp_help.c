@@ -92,11 +92,16 @@ static int copy_pairs(void)
 int csp_help(void)
 {
     uint32_t owed = csp_desk_owed();
-    int i, n = 0, has_some = csp_node.reaches && find_posts(&i);
+    int i, n = 0, reaches = tsm_load(&csp_node.reaches, TSM_RELAXED);
+    int has_some = reaches && find_posts(&i);
 
-    if (!csp_node.reaches || (!has_some && !csp_pair_is_there() && !csp_pair_is_aside()) ||
-        !csp_desk_try())
+    if (!reaches || (!has_some && !csp_pair_is_there() && !csp_pair_is_aside()) || !csp_desk_try())
         return 0;
+    if (!csp_desk_sees_items()) {
+        csp_desk_unlock();
+        csp_ring();
+        return 0;
+    }
     n = csp_pair_end_aside();
     if (csp_node.my_ghost->desk.privates == 0) {
         n += has_some ? take_posts(i) : 0;

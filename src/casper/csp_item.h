@@ -13,12 +13,12 @@
 #include "csp_entry.h"
 #include "tsm/tsm_atomic.h"
 
-/* Number of an item; 0: none. Those of the ghost's own memory have CSP_PRIVATE set. */
+/* Number of an item; 0: none. First those that the users bring along, CSP_ITEMS each, then those that
+ * the ghost adds, CSP_ADDED at a time. Those of the ghost's own memory have CSP_PRIVATE set. */
 typedef uint32_t csp_ref_t;
 #define CSP_PRIVATE 0x80000000u
-
-/* Items that each user brings along. */
 #define CSP_ITEMS 512
+#define CSP_ADDED 4096
 
 typedef enum csp_place {
     CSP_IN_POST,                /* in the item: data of up to CSP_INLINE bytes */
@@ -56,6 +56,7 @@ typedef struct csp_item {
 
 typedef struct csp_list {
     csp_ref_t first, last;
+    csp_ref_t fresh;            /* the first of those at the end that csp_match_keep has not seen */
 } csp_list_t;
 
 /* Segments of direct memory at a time; Linux permits a process about as many mappings. */
@@ -63,10 +64,13 @@ typedef struct csp_list {
 
 /* The desk itself. All but `lock` and what is atomic belongs to who holds it. */
 typedef struct csp_desk {
-    TSM_ATOMIC(uint32_t) lock __attribute__((aligned(64)));
+    TSM_ATOMIC(uint32_t) lock __attribute__((aligned(64)));     /* pid of who holds it, or 0 */
     uint32_t items;             /* in `free` */
     uint32_t privates;          /* items of the ghost's own memory that are in use */
     uint32_t kept;              /* IN_USER messages that the ghost is to keep */
+    uint32_t added;             /* how often the ghost has added items */
+    int32_t file;               /* its descriptor for them */
+    uint64_t unfreed;           /* bytes of its memory that users have left to it since it last looked */
     csp_ref_t free;
     csp_ref_t left;             /* for the ghost; any order */
     csp_list_t pairs;           /* to be copied */

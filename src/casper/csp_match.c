@@ -8,6 +8,9 @@
 #include "csp_match.h"
 #include "csp_pair.h"
 
+/* Messages of a list whose data the ghost takes over before it looks for other work. */
+#define KEEP_AT_ONCE 4
+
 static csp_list_t *recvs_of(int user)
 {
     return &csp_node.user[user].recvs;
@@ -334,11 +337,14 @@ static void keep(csp_item_t * msg)
     csp_node.my_ghost->desk.kept--;
 }
 
-static int keep_all(const csp_list_t * list)
+/* A few of the list, for the desk is held. Those before the fresh ones are kept already, if they are to
+ * be. */
+static int keep_some(csp_list_t * list)
 {
+    csp_ref_t ref;
     int n = 0;
 
-    for (csp_ref_t ref = list->first; ref; ref = csp_item_of(ref)->next) {
+    while (n < KEEP_AT_ONCE && (ref = csp_list_see(list)) != 0) {
         if (is_to_be_kept(csp_item_of(ref))) {
             keep(csp_item_of(ref));
             n++;
@@ -355,9 +361,9 @@ int csp_match_keep(void)
         return 0;
     for (int i = 0; i < csp_node.users; i++) {
         if (csp_node_is_mate(i))
-            n += keep_all(msgs_of(i));
+            n += keep_some(msgs_of(i));
     }
-    return n + keep_all(probed());
+    return n + keep_some(probed());
 }
 
 void csp_match_arrived(csp_item_t * msg, int dest, const void *data)

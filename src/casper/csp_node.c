@@ -64,14 +64,35 @@ static void find_places(void)
     }
 }
 
-static void make_mutex(void)
+/* Robust, where there is that: if its holder has ended, the next one gets an error, and does not wait
+ * for ever. Returns 0, or an error number. */
+static int init_mutex(MPL_proc_mutex_t * mutex)
 {
     int error = MPL_SUCCESS;
 
+#if defined MPL_HAVE_PTHREAD_MUTEXATTR_SETPSHARED && _POSIX_VERSION >= 200809L
+    pthread_mutexattr_t attr;
+
+    error = pthread_mutexattr_init(&attr);
+    if (error)
+        return error;
+    error = pthread_mutexattr_setpshared(&attr, PTHREAD_PROCESS_SHARED);
+    if (!error)
+        error = pthread_mutexattr_setrobust(&attr, PTHREAD_MUTEX_ROBUST);
+    if (!error)
+        error = pthread_mutex_init(mutex, &attr);
+    pthread_mutexattr_destroy(&attr);
+#else
+    MPL_proc_mutex_create(mutex, &error);
+#endif
+    return error;
+}
+
+static void make_mutex(void)
+{
     if (csp_node.my_ghost != csp_node.ghost || !MPL_proc_mutex_enabled())
         return;
-    MPL_proc_mutex_create(&csp_node.my_ghost->accumulates, &error);
-    if (error)
+    if (init_mutex(&csp_node.my_ghost->accumulates))
         csp_fail("cannot make a mutex in shared memory");
 }
 
@@ -119,10 +140,12 @@ static int can_reach_all(void)
  * leave to it. */
 int csp_node_agree(void)
 {
-    csp_node.reaches = can_reach_all();
-
-    int reaches = csp_world.is_ghost ? csp_node.reaches : 1;
+    int reaches = can_reach_all();
     MPIR_Errflag_t errflag = MPIR_ERR_NONE;
+
+    tsm_store(&csp_node.reaches, reaches, TSM_RELAXED);
+    if (!csp_world.is_ghost)
+        reaches = 1;
     int mpi_errno = MPIR_Allreduce(MPI_IN_PLACE, &reaches, 1, MPI_INT, MPI_MIN,
                                    MPIR_Process.comm_world, &errflag);
 

@@ -70,7 +70,7 @@ typedef struct csp_node {
     csp_user_t *my_user;        /* this process, one of the two; the other is NULL */
     csp_ghost_t *my_ghost;      /* in a user: its ghost */
     int me;                     /* in a user: user[me] is my_user */
-    int reaches;                /* this process can reach the memory of my_ghost and its users */
+    TSM_ATOMIC(int) reaches;    /* this process can reach the memory of my_ghost and its users */
 } csp_node_t;
 
 extern csp_node_t csp_node;

@@ -8,6 +8,9 @@
 #include "csp_pair.h"
 #include "csp_wire.h"
 
+/* With more memory to free than this, the ghost wakes for it. */
+#define MOST_UNFREED 4194304
+
 /* Pairs that there were when this process last looked for one in vain. */
 static TSM_ATOMIC(uint32_t) seen;
 static TSM_ATOMIC(int) remains;
@@ -257,7 +260,8 @@ void csp_pair_free_msg(csp_ref_t ref)
     const csp_item_t *msg = csp_item_of(ref);
 
     if (msg->place == CSP_IN_GHOST && !csp_world.is_ghost) {
-        csp_desk_leave(ref, CSP_LEFT_MEMORY, 0);
+        desk()->unfreed += msg->bytes;
+        csp_desk_leave(ref, CSP_LEFT_MEMORY, desk()->unfreed > MOST_UNFREED);
         return;
     }
     if (msg->place == CSP_IN_GHOST)
@@ -309,6 +313,7 @@ int csp_pair_left(void)
     int n = 0;
 
     csp_desk_lock();
+    desk()->unfreed = 0;
     for (csp_ref_t ref = csp_desk_take_left(); ref; ref = csp_desk_take_left()) {
         do_left(ref);
         n++;

@@ -63,7 +63,7 @@ void csp_ring_for(const csp_post_t * post, int must)
     int n = tsm_load(&unseen, TSM_RELAXED);
 
     tsm_store(&unseen, n + 1, TSM_RELAXED);
-    if (must || !csp_node.reaches || !csp_match_is_local(post) ||
+    if (must || !tsm_load(&csp_node.reaches, TSM_RELAXED) || !csp_match_is_local(post) ||
         n % MOST_UNSEEN == MOST_UNSEEN - 1) {
         csp_ring();
     } else if (tsm_load(&was_rung, TSM_RELAXED) || pays(post, n == 0)) {

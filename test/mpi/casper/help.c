@@ -5,7 +5,7 @@
  * sizes, in all orders, with probes, wildcards, cancels and synchronous sends; and one of them alone
  * moves the messages of another that is outside MPI. Then the ghost goes on. What only it can do
  * waits for it, and nothing is lost. CSP_NG=1, two users on one node. */
-#include "../mt.h"
+#include "ghost.h"
 
 #define MOST     (1 << 20)
 #define MANY     250            /* more than there are slots, fewer than items */
@@ -13,42 +13,6 @@
 
 static const int sizes[] = { 0, 1, 64, 65, 4096, 8192, 8193, 65536, 65537, MOST };
 static char *out, *in;
-static pid_t ghost;
-
-/* The one child of our parent that is not a user is the ghost. */
-static void find_ghost(void)
-{
-    char command[64], line[64];
-    pid_t me = getpid(), users[2];
-    MT_OK(MPI_Allgather(&me, sizeof(me), MPI_BYTE, users, sizeof(me), MPI_BYTE, MPI_COMM_WORLD));
-    snprintf(command, sizeof(command), "pgrep -P %d", (int) getppid());
-    FILE *list = popen(command, "r");
-    while (list && fgets(line, sizeof(line), list)) {
-        pid_t pid = (pid_t) atoi(line);
-        if (pid != users[0] && pid != users[1] && kill(pid, 0) == 0)
-            ghost = pid;
-    }
-    if (list)
-        pclose(list);
-    MT_CHECK(ghost, "no ghost");
-}
-
-/* It sleeps by now. */
-static void stop_ghost(void)
-{
-    MT_OK(MPI_Barrier(MPI_COMM_WORLD));
-    usleep(20000);
-    if (mt.rank == 0)
-        MT_CHECK(kill(ghost, SIGSTOP) == 0, "cannot stop the ghost");
-    MT_OK(MPI_Barrier(MPI_COMM_WORLD));
-}
-
-static void continue_ghost(void)
-{
-    MT_OK(MPI_Barrier(MPI_COMM_WORLD));
-    if (mt.rank == 0)
-        MT_CHECK(kill(ghost, SIGCONT) == 0, "cannot let the ghost go on");
-}
 
 static char byte_of(int from, int number, int i)
 {

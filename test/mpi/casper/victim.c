@@ -2,12 +2,113 @@
  * See COPYRIGHT in top-level directory */
 
 /* A program that goes wrong as its argument says; see the script faults. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <fcntl.h>
 #include <mpi.h>
+#include <pthread.h>
+#include <stdarg.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
+
+#define CROWD 3000              /* receives; more than a desk has places for at first */
+
+static volatile int in_accumulate;      /* 1: a thread begins one; 2: it holds the mutex of the node */
+static volatile int at_desk = -1;       /* 1: the process is at the desk of its ghost, in a thread */
+
+/* In place of that of the C library. A user opens the file of more places while it holds the desk. */
+int open(const char *path, int flags, ...)
+{
+    va_list args;
+    va_start(args, flags);
+    mode_t mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(args, mode_t) : 0;
+    va_end(args);
+    if (at_desk == 0 && strncmp(path, "/proc/", 6) == 0) {
+        at_desk = 1;
+        for (;;)
+            pause();
+    }
+    return (int) syscall(SYS_openat, AT_FDCWD, path, flags, mode);
+}
+
+/* Of glibc: whether the mutex is one of several processes. */
+static int is_shared(const pthread_mutex_t *mutex)
+{
+    return mutex->__data.__kind & 128;
+}
+
+int pthread_mutex_unlock(pthread_mutex_t *mutex)
+{
+    static int (*next) (pthread_mutex_t *);
+    if (!next)
+        next = (int (*)(pthread_mutex_t *)) dlsym(RTLD_NEXT, "pthread_mutex_unlock");
+    if (in_accumulate == 1 && is_shared(mutex)) {
+        in_accumulate = 2;
+        for (;;)
+            pause();
+    }
+    return next(mutex);
+}
+
+static void *wait_in_mpi(void *arg)
+{
+    int x;
+    (void) arg;
+    at_desk = 0;
+    MPI_Recv(&x, 1, MPI_INT, 1, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    return NULL;
+}
+
+/* End while another thread is at the desk, with its post in the ring. */
+static void leave_at_desk(void)
+{
+    static int got[CROWD];
+    MPI_Request req;
+    pthread_t thread;
+    for (int i = 0; i < CROWD; i++)
+        MPI_Irecv(&got[i], 1, MPI_INT, 1, 2, MPI_COMM_WORLD, &req);
+    pthread_create(&thread, NULL, wait_in_mpi, NULL);
+    while (at_desk != 1)
+        usleep(1000);
+    exit(0);
+}
+
+static void *accumulate(void *arg)
+{
+    const int one = 1, target = 2;
+    const MPI_Win win = *(MPI_Win *) arg;
+    do {
+        MPI_Accumulate(&one, 1, MPI_INT, target, 0, 1, MPI_INT, MPI_SUM, win);
+        MPI_Win_flush(target, win);
+    } while (1);
+    return NULL;
+}
+
+/* Process 0 ends while another thread has the mutex that accumulates take in its node, of which
+ * process 2 is, too; the ghost of that wants it, for process 1. */
+static void leave_in_accumulate(int rank)
+{
+    MPI_Win win;
+    int *base;
+    pthread_t thread;
+    MPI_Win_allocate(sizeof(int), 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win);
+    MPI_Win_lock_all(0, win);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 1)
+        accumulate(&win);
+    if (rank > 0)
+        return;
+    in_accumulate = 1;
+    pthread_create(&thread, NULL, accumulate, &win);
+    while (in_accumulate != 2)
+        usleep(1000);
+    sleep(1);
+    exit(0);
+}
 
 /* The one child of our parent that is not a user is the ghost. */
 static void kill_ghost(const pid_t *users, int n)
@@ -35,13 +136,17 @@ int main(int argc, char **argv)
         MPI_Session session;
         MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &session);
     }
-    MPI_Init(NULL, NULL);
+    MPI_Init_thread(NULL, NULL, MPI_THREAD_MULTIPLE, &x);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     pid_t me = getpid(), users[64];
     MPI_Allgather(&me, sizeof(me), MPI_BYTE, users, sizeof(me), MPI_BYTE, MPI_COMM_WORLD);
     if (rank == 0 && strcmp(fault, "leave") == 0)
         _exit(0);
+    if (strcmp(fault, "leave-in-accumulate") == 0)
+        leave_in_accumulate(rank);
+    if (rank == 0 && strcmp(fault, "leave-at-desk") == 0)
+        leave_at_desk();
     if (rank == 0 && strcmp(fault, "abort") == 0)
         MPI_Abort(MPI_COMM_WORLD, 3);
     if (rank == 0 && strcmp(fault, "kill-ghost") == 0)
