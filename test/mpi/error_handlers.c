@@ -1,9 +1,9 @@
 /* Copyright (C) by the MPICH-TSM developers
  * See COPYRIGHT in top-level directory */
 
-/* What an error handler may do while other threads have errors on the same communicator or window: wait
- * for a message of theirs, set another handler, leave by longjmp, and free the communicator. Then threads
- * set and get the handlers of one file. */
+/* What an error handler may do while other threads have errors on the same communicator or window:
+ * wait for a message of theirs, set another handler, leave by longjmp, and free the communicator. Then
+ * threads set and get the handlers of one file. */
 #include "mt.h"
 
 #include <setjmp.h>

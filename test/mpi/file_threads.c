@@ -1,10 +1,11 @@
 /* Copyright (C) by the MPICH-TSM developers
  * See COPYRIGHT in top-level directory */
 
-/* Each thread writes and reads a file of its own together with the same thread of the other processes;
- * each process begins with another thread, and the others follow when that one is in its call. Then a
- * process opens a file of its own while a thread of it waits in a collective call. An error handler of a
- * file asks for the file's size. Threads write one file through its shared pointer. */
+/* Each thread writes and reads a file of its own together with the same thread of the other
+ * processes; each process begins with another thread, and the others follow when that one is in its
+ * call. Then a process opens a file of its own while a thread of it waits in a collective call. An
+ * error handler of a file asks for the file's size. Threads write one file through its shared
+ * pointer. */
 #include "mt.h"
 
 #define VALUES 1000
