@@ -1,0 +1,95 @@
+/*
+ * Copyright (C) by the MPICH-TSM developers
+ *     See COPYRIGHT in top-level directory
+ */
+
+#ifndef ROMIO_LET_IN_H_INCLUDED
+#define ROMIO_LET_IN_H_INCLUDED
+
+/* ROMIO has one mutex for the process, which each call of MPI_File_* holds from its beginning to its
+ * end. In a collective call it would be held while the call waits for other processes, whose threads
+ * may hold theirs in a collective call on another file: then all wait forever. So ROMIO's own calls
+ * of MPI that may wait, or that run functions of the program, let other threads in meanwhile. All
+ * that the mutex guards beyond one file is changed between two such calls. Included by adio.h.
+ *
+ *   ROMIO_LET_IN(call_)     the value of a call, made without the mutex if the thread has it
+ *   ROMIO_OPEN_ONCE(fd_)    before a thread looks whether the file of the shared pointer is open: waits
+ *                           for one that is opening it, in fd_->opening_shared_fp */
+
+#ifdef ROMIO_INSIDE_MPICH
+
+/* 1 while the program is in MPI, by MPI_Init or by a session. */
+int MPIR_Ext_is_initialized(void);
+
+/* Release the mutex if the calling thread has it; returns whether it had. */
+int MPIR_Ext_cs_let_in(void);
+void MPIR_Ext_cs_take_back(int had);
+/* With the mutex: let other threads in once. */
+void MPIR_Ext_cs_yield(void);
+
+#define ROMIO_LET_IN(call_) \
+    ({ \
+        int had_ = MPIR_Ext_cs_let_in(); \
+        int err_ = (call_); \
+        MPIR_Ext_cs_take_back(had_); \
+        err_; \
+    })
+#define ROMIO_OPEN_ONCE(fd_) \
+    do { \
+        while ((fd_)->opening_shared_fp) \
+            MPIR_Ext_cs_yield(); \
+    } while (0)
+
+#undef MPI_Allgather
+#undef MPI_Allreduce
+#undef MPI_Alltoall
+#undef MPI_Alltoallw
+#undef MPI_Barrier
+#undef MPI_Bcast
+#undef MPI_Comm_create
+#undef MPI_Comm_dup
+#undef MPI_Comm_free
+#undef MPI_Comm_split
+#undef MPI_Gather
+#undef MPI_Gatherv
+#undef MPI_Recv
+#undef MPI_Send
+#undef MPI_Test
+#undef MPI_Testall
+#undef MPI_Wait
+#undef MPI_Waitall
+#undef MPI_Waitany
+#undef MPI_Win_create
+#undef MPI_Win_free
+#undef MPI_Win_lock
+#undef MPI_Win_unlock
+#define MPI_Allgather(...) ROMIO_LET_IN(PMPI_Allgather(__VA_ARGS__))
+#define MPI_Allreduce(...) ROMIO_LET_IN(PMPI_Allreduce(__VA_ARGS__))
+#define MPI_Alltoall(...) ROMIO_LET_IN(PMPI_Alltoall(__VA_ARGS__))
+#define MPI_Alltoallw(...) ROMIO_LET_IN(PMPI_Alltoallw(__VA_ARGS__))
+#define MPI_Barrier(...) ROMIO_LET_IN(PMPI_Barrier(__VA_ARGS__))
+#define MPI_Bcast(...) ROMIO_LET_IN(PMPI_Bcast(__VA_ARGS__))
+#define MPI_Comm_create(...) ROMIO_LET_IN(PMPI_Comm_create(__VA_ARGS__))
+#define MPI_Comm_dup(...) ROMIO_LET_IN(PMPI_Comm_dup(__VA_ARGS__))
+#define MPI_Comm_free(...) ROMIO_LET_IN(PMPI_Comm_free(__VA_ARGS__))
+#define MPI_Comm_split(...) ROMIO_LET_IN(PMPI_Comm_split(__VA_ARGS__))
+#define MPI_Gather(...) ROMIO_LET_IN(PMPI_Gather(__VA_ARGS__))
+#define MPI_Gatherv(...) ROMIO_LET_IN(PMPI_Gatherv(__VA_ARGS__))
+#define MPI_Recv(...) ROMIO_LET_IN(PMPI_Recv(__VA_ARGS__))
+#define MPI_Send(...) ROMIO_LET_IN(PMPI_Send(__VA_ARGS__))
+#define MPI_Test(...) ROMIO_LET_IN(PMPI_Test(__VA_ARGS__))
+#define MPI_Testall(...) ROMIO_LET_IN(PMPI_Testall(__VA_ARGS__))
+#define MPI_Wait(...) ROMIO_LET_IN(PMPI_Wait(__VA_ARGS__))
+#define MPI_Waitall(...) ROMIO_LET_IN(PMPI_Waitall(__VA_ARGS__))
+#define MPI_Waitany(...) ROMIO_LET_IN(PMPI_Waitany(__VA_ARGS__))
+#define MPI_Win_create(...) ROMIO_LET_IN(PMPI_Win_create(__VA_ARGS__))
+#define MPI_Win_free(...) ROMIO_LET_IN(PMPI_Win_free(__VA_ARGS__))
+#define MPI_Win_lock(...) ROMIO_LET_IN(PMPI_Win_lock(__VA_ARGS__))
+#define MPI_Win_unlock(...) ROMIO_LET_IN(PMPI_Win_unlock(__VA_ARGS__))
+
+#else
+#define ROMIO_LET_IN(call_) (call_)
+#define ROMIO_OPEN_ONCE(fd_) do { } while (0)
+#endif
+
+#endif /* ROMIO_LET_IN_H_INCLUDED */

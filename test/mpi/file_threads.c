@@ -1,0 +1,137 @@
+/* Copyright (C) by the MPICH-TSM developers
+ * See COPYRIGHT in top-level directory */
+
+/* Each thread writes and reads a file of its own together with the same thread of the other
+ * processes; each process begins with another thread, and the others follow when that one is in its
+ * call. Then a process opens a file of its own while a thread of it waits in a collective call. An
+ * error handler of a file asks for the file's size. Threads write one file through its shared
+ * pointer. */
+#include "mt.h"
+
+#define VALUES 1000
+
+static MPI_Comm comms[MT_MAX_THREADS];
+static MPI_File shared;
+static char folder[] = "/tmp/file_threads.XXXXXX";
+static int handled;
+
+static MPI_File open_file(MPI_Comm comm, const char *name, int number)
+{
+    char path[128];
+    MPI_File file;
+    snprintf(path, sizeof(path), "%s/%s.%d", folder, name, number);
+    MT_OK(MPI_File_open(comm, path, MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE,
+                        MPI_INFO_NULL, &file));
+    return file;
+}
+
+static void *collective(void *arg)
+{
+    const int id = ((mt_thread_t *) arg)->id;
+    const MPI_Offset mine = (MPI_Offset) mt.rank * VALUES * (MPI_Offset) sizeof(int);
+    int out[VALUES], in[VALUES];
+    MPI_File file;
+    usleep(20000u * (unsigned) ((id + mt.rank) % mt.threads));
+    file = open_file(comms[id], "thread", id);
+    for (int n = 0; n < (int) mt.iters; n++) {
+        for (int i = 0; i < VALUES; i++)
+            out[i] = id + 100 * n + i + 7 * mt.rank;
+        MT_OK(MPI_File_write_at_all(file, mine, out, VALUES, MPI_INT, MPI_STATUS_IGNORE));
+        MT_OK(MPI_File_read_at_all(file, mine, in, VALUES, MPI_INT, MPI_STATUS_IGNORE));
+        MT_CHECK(!memcmp(in, out, sizeof(in)), "thread %d reads what it has not written", id);
+    }
+    MT_OK(MPI_File_close(&file));
+    return NULL;
+}
+
+static void *join_all(void *arg)
+{
+    MPI_File file = open_file(comms[0], "all", 0);
+    (void) arg;
+    MT_OK(MPI_File_close(&file));
+    return NULL;
+}
+
+static void alone_beside_collective(void)
+{
+    pthread_t thread;
+    MPI_File file;
+    int value = 1;
+    if (mt.rank == 0) {
+        MT_CHECK(pthread_create(&thread, NULL, join_all, NULL) == 0, "cannot create a thread");
+        usleep(100000);
+        file = open_file(MPI_COMM_SELF, "self", 0);
+        MT_OK(MPI_File_write(file, &value, 1, MPI_INT, MPI_STATUS_IGNORE));
+        MT_OK(MPI_File_close(&file));
+        MT_OK(MPI_Barrier(MPI_COMM_WORLD));
+        pthread_join(thread, NULL);
+    } else {
+        MT_OK(MPI_Barrier(MPI_COMM_WORLD));
+        join_all(NULL);
+    }
+}
+
+static void handler(MPI_File * file, int *code, ...)
+{
+    MPI_Offset size;
+    (void) code;
+    MT_OK(MPI_File_get_size(*file, &size));
+    handled++;
+}
+
+static void error_handler(void)
+{
+    MPI_File file = open_file(MPI_COMM_SELF, "handler", mt.rank);
+    MPI_Errhandler calls;
+    int value;
+    MT_OK(MPI_File_create_errhandler(handler, &calls));
+    MT_OK(MPI_File_set_errhandler(file, calls));
+    MT_OK(MPI_Errhandler_free(&calls));
+    MPI_File_read_at(file, -1, &value, 1, MPI_INT, MPI_STATUS_IGNORE);
+    MT_CHECK(handled == 1, "the handler was called %d times", handled);
+    MT_OK(MPI_File_close(&file));
+}
+
+static void *write_shared(void *arg)
+{
+    const int value = mt.rank * mt.threads + ((mt_thread_t *) arg)->id;
+    MT_OK(MPI_File_write_shared(shared, &value, 1, MPI_INT, MPI_STATUS_IGNORE));
+    return NULL;
+}
+
+static void shared_pointer(void)
+{
+    const int n = mt.size * mt.threads;
+    int *seen = mt_alloc((size_t) n * sizeof(int)), value;
+    shared = open_file(comms[0], "shared", 0);
+    mt_run(mt.threads, write_shared);
+    MT_OK(MPI_File_sync(shared));
+    MT_OK(MPI_Barrier(MPI_COMM_WORLD));
+    for (int i = 0; i < n; i++) {
+        MT_OK(MPI_File_read_at(shared, i * (MPI_Offset) sizeof(int), &value, 1, MPI_INT,
+                               MPI_STATUS_IGNORE));
+        MT_CHECK(value >= 0 && value < n && !seen[value]++, "value %d is wrong or there twice", value);
+    }
+    MT_OK(MPI_File_close(&shared));
+    free(seen);
+}
+
+int main(int argc, char **argv)
+{
+    mt_init(argc, argv, 4, 5);
+    if (mt.rank == 0)
+        MT_CHECK(mkdtemp(folder), "cannot make %s", folder);
+    MT_OK(MPI_Bcast(folder, sizeof(folder), MPI_CHAR, 0, MPI_COMM_WORLD));
+    for (int i = 0; i < mt.threads; i++)
+        MT_OK(MPI_Comm_dup(MPI_COMM_WORLD, &comms[i]));
+    mt_run(mt.threads, collective);
+    alone_beside_collective();
+    error_handler();
+    shared_pointer();
+    for (int i = 0; i < mt.threads; i++)
+        MT_OK(MPI_Comm_free(&comms[i]));
+    MT_OK(MPI_Barrier(MPI_COMM_WORLD));
+    if (mt.rank == 0)
+        rmdir(folder);
+    return mt_finish();
+}
