@@ -243,8 +243,8 @@ static int keep_data(void)
 
 /* ---- without work ---- */
 
-/* The last post of a user that leaves in good order may still be in its ring. If it was at the desk when
- * it ended, nobody can take that. */
+/* The last post of a user that leaves in good order may still be in its ring. If it was at the desk
+ * when it ended, nobody can take that. */
 static int has_ended(const client_t * client)
 {
     csp_user_t *user = &csp_node.user[client->user];

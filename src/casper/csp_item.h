@@ -70,7 +70,7 @@ typedef struct csp_desk {
     uint32_t kept;              /* IN_USER messages that the ghost is to keep */
     uint32_t added;             /* how often the ghost has added items */
     int32_t file;               /* its descriptor for them */
-    uint64_t unfreed;           /* bytes of its memory that users have left to it since it last looked */
+    uint64_t unfreed;           /* bytes that users have left to it since it last looked */
     csp_ref_t free;
     csp_ref_t left;             /* for the ghost; any order */
     csp_list_t pairs;           /* to be copied */
