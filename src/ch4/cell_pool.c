@@ -4,7 +4,7 @@
  */
 
 /* Pools of cells of one size, in place of MPICH's mpidu_genq_private_pool.c, whose header is the
- * interface: the headers of messages that wait, parts of requests, buffers of early messages.
+ * interface: the headers of messages that wait, buffers of early messages.
  *
  * MPICH frees a block of cells as soon as none is in use. A program whose threads receive in windows
  * then maps and unmaps the same memory for each window, and a new block has a page fault for each page,
