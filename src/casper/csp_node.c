@@ -4,8 +4,10 @@
  */
 
 #include "mpidimpl.h"
+#include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include "mpidu_init_shm.h"
 #include "csp_copy.h"
 #include "csp_desk.h"
@@ -18,8 +20,19 @@ static uint64_t probe_word;
 
 #define PROBE_WORD 0x6373703a70726f62ull
 
+/* A process that has ended, and that its process manager has not waited for, still has its pid, but its
+ * file says that it has ended. */
 int csp_node_lives(int pid)
 {
+#ifdef SYS_pidfd_open
+    struct pollfd end = {.fd = (int) syscall(SYS_pidfd_open, pid, 0),.events = POLLIN };
+
+    if (end.fd >= 0) {
+        int has_ended = poll(&end, 1, 0) == 1;
+        close(end.fd);
+        return !has_ended;
+    }
+#endif
     return kill(pid, 0) == 0 || errno != ESRCH;
 }
 

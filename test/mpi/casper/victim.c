@@ -4,36 +4,15 @@
 /* A program that goes wrong as its argument says; see the script faults. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
-#include <fcntl.h>
 #include <mpi.h>
 #include <pthread.h>
-#include <stdarg.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
-#define CROWD 3000              /* receives; more than a desk has places for at first */
-
 static volatile int in_accumulate;      /* 1: a thread begins one; 2: it holds the mutex of the node */
-static volatile int at_desk = -1;       /* 1: the process is at the desk of its ghost, in a thread */
-
-/* In place of that of the C library. A user opens the file of more places while it holds the desk. */
-int open(const char *path, int flags, ...)
-{
-    va_list args;
-    va_start(args, flags);
-    mode_t mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(args, mode_t) : 0;
-    va_end(args);
-    if (at_desk == 0 && strncmp(path, "/proc/", 6) == 0) {
-        at_desk = 1;
-        for (;;)
-            pause();
-    }
-    return (int) syscall(SYS_openat, AT_FDCWD, path, flags, mode);
-}
 
 /* Of glibc: whether the mutex is one of several processes. */
 static int is_shared(const pthread_mutex_t *mutex)
@@ -54,27 +33,25 @@ int pthread_mutex_unlock(pthread_mutex_t *mutex)
     return next(mutex);
 }
 
-static void *wait_in_mpi(void *arg)
-{
-    int x;
-    (void) arg;
-    at_desk = 0;
-    MPI_Recv(&x, 1, MPI_INT, 1, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    return NULL;
-}
+static pid_t users[64];
+static int n_users;
 
-/* End while another thread is at the desk, with its post in the ring. */
-static void leave_at_desk(void)
+/* The one child of our parent that is not a user is the ghost. */
+static void signal_ghost(int signal)
 {
-    static int got[CROWD];
-    MPI_Request req;
-    pthread_t thread;
-    for (int i = 0; i < CROWD; i++)
-        MPI_Irecv(&got[i], 1, MPI_INT, 1, 2, MPI_COMM_WORLD, &req);
-    pthread_create(&thread, NULL, wait_in_mpi, NULL);
-    while (at_desk != 1)
-        usleep(1000);
-    exit(0);
+    char command[64], line[64];
+    snprintf(command, sizeof(command), "pgrep -P %d", (int) getppid());
+    FILE *list = popen(command, "r");
+    while (list && fgets(line, sizeof(line), list)) {
+        pid_t pid = (pid_t) atoi(line);
+        int is_user = 0;
+        for (int i = 0; i < n_users; i++)
+            is_user |= users[i] == pid;
+        if (!is_user)
+            kill(pid, signal);
+    }
+    if (list)
+        pclose(list);
 }
 
 static void *accumulate(void *arg)
@@ -110,24 +87,6 @@ static void leave_in_accumulate(int rank)
     exit(0);
 }
 
-/* The one child of our parent that is not a user is the ghost. */
-static void kill_ghost(const pid_t *users, int n)
-{
-    char command[64], line[64];
-    snprintf(command, sizeof(command), "pgrep -P %d", (int) getppid());
-    FILE *list = popen(command, "r");
-    while (list && fgets(line, sizeof(line), list)) {
-        pid_t pid = (pid_t) atoi(line);
-        int is_user = 0;
-        for (int i = 0; i < n; i++)
-            is_user |= users[i] == pid;
-        if (!is_user)
-            kill(pid, SIGKILL);
-    }
-    if (list)
-        pclose(list);
-}
-
 int main(int argc, char **argv)
 {
     const char *fault = argc == 2 ? argv[1] : "";
@@ -139,18 +98,17 @@ int main(int argc, char **argv)
     MPI_Init_thread(NULL, NULL, MPI_THREAD_MULTIPLE, &x);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
-    pid_t me = getpid(), users[64];
+    pid_t me = getpid();
+    n_users = size;
     MPI_Allgather(&me, sizeof(me), MPI_BYTE, users, sizeof(me), MPI_BYTE, MPI_COMM_WORLD);
     if (rank == 0 && strcmp(fault, "leave") == 0)
         _exit(0);
     if (strcmp(fault, "leave-in-accumulate") == 0)
         leave_in_accumulate(rank);
-    if (rank == 0 && strcmp(fault, "leave-at-desk") == 0)
-        leave_at_desk();
     if (rank == 0 && strcmp(fault, "abort") == 0)
         MPI_Abort(MPI_COMM_WORLD, 3);
     if (rank == 0 && strcmp(fault, "kill-ghost") == 0)
-        kill_ghost(users, size);
+        signal_ghost(SIGKILL);
     if (rank == 1 && strcmp(fault, "none") != 0)
         MPI_Recv(&x, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     MPI_Finalize();
