@@ -105,6 +105,7 @@ for name, pattern, about in (("handoff", "normal", "threads at one lock, empty s
 # progress.
 KNOBS = {name: {f"MPIR_CVAR_CH4_{variable}": value} for name, variable, value in (
     ("no inject", "SHM_INJECT", "0"), ("batch 1", "SHM_BATCH", "1"),
+    ("no prefetch", "SHM_PREFETCH", "0"),
     ("netmod each poll", "NETMOD_TURN", "1"), ("no early yield", "EARLY_YIELD", "0"),
     ("no spin", "WAIT_SPIN_USEC", "0"), ("no long pauses", "TAKEN_PAUSES", "16"),
     ("never oversubscribed", "OVERSUBSCRIBED", "0"), ("combine 1", "MAX_COMBINE", "1"),

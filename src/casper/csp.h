@@ -45,7 +45,7 @@ static inline int csp_is_enough(MPIR_Comm * comm, MPI_Aint count, MPI_Datatype d
 }
 
 /* 1 if req is an operation that a ghost has. */
-#define csp_has(req_) ((req_)->comm && MPIDI_COMM((req_)->comm, casper) && (req_)->dev.casper)
+#define csp_has(req_) ((req_)->comm && MPIDI_COMM((req_)->comm, casper) && (req_)->casper)
 
 /* The operations, with the arguments of the MPI calls; rank is never MPI_PROC_NULL. Any thread, with no
  * VCI held or with one held. Each returns an MPI error code; what goes wrong later is in the status of

@@ -13,7 +13,7 @@
  * orders the two); an old one names no operation any more, and the ghost leaves it alone. */
 int csp_cancel_recv(MPIR_Request * req)
 {
-    const csp_op_t *op = req->dev.casper;
+    const csp_op_t *op = req->casper;
     csp_post_t post = {.kind = CSP_POST_CANCEL,.object = (uint64_t) (uintptr_t) op };
 
     csp_lock();

@@ -79,7 +79,7 @@ int csp_improbe(int rank, int tag, MPIR_Comm * comm, int *flag, MPIR_Request ** 
     }
     *message = csp_request_new(MPIR_REQUEST_KIND__MPROBE, comm);
     MPIR_ERR_CHKANDSTMT(!*message, mpi_errno, MPIX_ERR_NOREQ, goto fn_fail, "**nomemreq");
-    (*message)->dev.casper = op;
+    (*message)->casper = op;
     op->message = op->answer.object;
 
   fn_exit:

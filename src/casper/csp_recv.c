@@ -20,7 +20,7 @@ static int post_recv(csp_post_t * post, void *buf, MPI_Aint count, MPI_Datatype 
     post->addr = (uint64_t) (uintptr_t) op->data.addr;
     post->bytes = (uint64_t) op->data.bytes;
     csp_direct_mark(post);
-    op->req->dev.casper = op;
+    op->req->casper = op;
     mpi_errno = csp_post(post);
     MPIR_ERR_CHECK(mpi_errno);
 
@@ -54,7 +54,7 @@ int csp_irecv(void *buf, MPI_Aint count, MPI_Datatype datatype, int rank, int ta
 /* The message has the operation of its probe, which becomes that of the receive. */
 int csp_imrecv(void *buf, MPI_Aint count, MPI_Datatype datatype, MPIR_Request * message)
 {
-    csp_op_t *op = message->dev.casper;
+    csp_op_t *op = message->casper;
     csp_post_t post = {.kind = CSP_POST_MRECV,.object = op->message };
 
     op->req = message;

@@ -77,7 +77,7 @@ int csp_isend(const void *buf, MPI_Aint count, MPI_Datatype datatype, int rank, 
         MPIR_ERR_CHKANDSTMT(!op, mpi_errno, MPIX_ERR_NOREQ, goto fn_fail, "**nomemreq");
         op->data = data;
         csp_direct_mark(&post);
-        (*req)->dev.casper = op;
+        (*req)->casper = op;
         csp_count_send(1);
         post.op = (uint64_t) (uintptr_t) op;
     }

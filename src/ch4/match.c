@@ -67,7 +67,7 @@ static void move_all(MPIDI_match_table_t * table, MPIR_Request * req)
         MPIR_Request **head = MPIDI_match_bucket_of(table, req);
 
         MPIDI_MATCH(req).head = head;
-        DL_APPEND_NP(*head, req, dev.threads.match.next, dev.threads.match.prev);
+        DL_APPEND_NP(*head, req, match.next, match.prev);
         req = next;
     }
 }

@@ -23,7 +23,7 @@
 
 #include "stats/hooks.h"
 
-#define MPIDI_MATCH(req_) (req_)->dev.threads.match
+#define MPIDI_MATCH(req_) (req_)->match
 
 MPL_STATIC_INLINE_PREFIX MPIDI_match_table_t *MPIDI_match_table(MPIR_Request ** list,
                                                                         enum MPIDIG_queue_type q)
@@ -85,7 +85,7 @@ MPL_STATIC_INLINE_PREFIX void MPIDI_match_add(MPIR_Request * req, MPIR_Request *
 
     MPIDI_MATCH(req).seq = table->seq++;
     MPIDI_MATCH(req).head = head;
-    DL_APPEND_NP(*head, req, dev.threads.match.next, dev.threads.match.prev);
+    DL_APPEND_NP(*head, req, match.next, match.prev);
     MPIDI_STATS(MPIDI_MATCH(req).queue = MPIDI_match_queue_stats(list, q);
                 MPIDI_stats_queued(MPIDI_MATCH(req).queue));
 }
@@ -96,7 +96,7 @@ MPL_STATIC_INLINE_PREFIX void MPIDI_match_remove(MPIR_Request * req)
     MPIR_Request **head = MPIDI_MATCH(req).head;
 
     if (head) {
-        DL_DELETE_NP(*head, req, dev.threads.match.next, dev.threads.match.prev);
+        DL_DELETE_NP(*head, req, match.next, match.prev);
         MPIDI_MATCH(req).head = NULL;
         MPIDI_STATS(MPIDI_stats_dequeued(MPIDI_MATCH(req).queue));
     }

@@ -123,6 +123,17 @@ cvars:
         The most messages that one poll takes from shared memory. At least 1, which is MPICH's own. The
         poll of a nonblocking call ends with the first request that completes.
 
+    - name        : MPIR_CVAR_CH4_SHM_PREFETCH
+      category    : CH4_THREADS
+      type        : int
+      default     : 2
+      class       : none
+      verbosity   : MPI_T_VERBOSITY_USER_BASIC
+      scope       : MPI_T_SCOPE_LOCAL
+      description : >-
+        A send within a node asks the processor for the cache lines of the message that comes so many
+        messages later, if no other sender interferes. 0: for none.
+
     - name        : MPIR_CVAR_CH4_NETMOD_TURN
       category    : CH4_THREADS
       type        : int
@@ -351,6 +362,7 @@ static int check_numbers(void)
         !check_number("MPIR_CVAR_CH4_TAKEN_PAUSES", MPIR_CVAR_CH4_TAKEN_PAUSES, 1) ||
         !check_number("MPIR_CVAR_CH4_EARLY_YIELD", MPIR_CVAR_CH4_EARLY_YIELD, 0) ||
         !check_number("MPIR_CVAR_CH4_SHM_BATCH", MPIR_CVAR_CH4_SHM_BATCH, 1) ||
+        !check_number("MPIR_CVAR_CH4_SHM_PREFETCH", MPIR_CVAR_CH4_SHM_PREFETCH, 0) ||
         !check_number("MPIR_CVAR_CH4_NETMOD_TURN", MPIR_CVAR_CH4_NETMOD_TURN, 1) ||
         !check_number("MPIR_CVAR_PROGRESS_TIMEOUT", MPIR_CVAR_PROGRESS_TIMEOUT, 0) ||
         !check_number("MPIR_CVAR_CH4_NUM_VCIS", MPIR_CVAR_CH4_NUM_VCIS, 1))

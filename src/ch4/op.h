@@ -156,20 +156,32 @@ typedef struct MPIDI_match_table {
     struct MPIR_Request *first[1 << MPIDI_MATCH_BITS];
 } MPIDI_match_table_t;
 
-/* At the beginning of a request: the thread that sleeps until the request completes (tsm_usc.h). All
- * that completing a request reads and writes is in its first cache line. */
+/* Our parts of a request. A message in shared memory touches five of the lines of its receive, not
+ * twelve, so that the receives of many threads fit into the cache: two at its beginning, two of the
+ * union of the device (netmod and shared memory clear their parts of it), and one with all that an
+ * active message uses of MPIDIG_req_ext_t, which therefore begins with that.
+ *
+ * HEAD: the thread that sleeps until the request completes (tsm_usc.h). Completing a request reads and
+ * writes its first line only. QUEUED: next to the links of MPICH's list, in the second line; ghosts
+ * (casper) look at theirs in each call. POSTED: valid while the operation is posted; posted.h. A
+ * two-sided operation is one line, since it goes from the thread that posts to the one that issues it. */
 #if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI
 #define MPIDI_REQUEST_HEAD tsm_usc_slot_t waiter;
+#define MPIDI_REQUEST_MATCH_ MPIDI_match_t match;
+#define MPIDI_REQUEST_POSTED MPIDI_request_part_t threads MPL_ATTR_ALIGNED(MPL_CACHELINE_SIZE);
 #else
 #define MPIDI_REQUEST_HEAD
+#define MPIDI_REQUEST_MATCH_
+#define MPIDI_REQUEST_POSTED
+#endif
+#ifdef ENABLE_CASPER
+#define MPIDI_REQUEST_QUEUED MPIDI_REQUEST_MATCH_ struct csp_op *casper; /* a ghost has it */
+#else
+#define MPIDI_REQUEST_QUEUED MPIDI_REQUEST_MATCH_
 #endif
 
-/* Our part of a request of the device. */
 typedef struct MPIDI_request_part {
-    /* Valid while the operation is posted; posted.h. A two-sided operation is one cache line, since it
-     * goes from the thread that posts to the one that issues it: requests and this begin a line. */
     MPIDI_posted_t posted;
-    MPIDI_match_t match;
     /* a free request at the head of a batch; see request_cache.c */
     TSM_ATOMIC(uint32_t) batch_next;
     int batch_count;

@@ -69,4 +69,17 @@ static inline void tsm_cpu_pause(void)
     /* elsewhere: no instruction is known, and none is needed for correctness */
 }
 
+/* Hint to the processor that this thread will write the line soon: it asks for the line now and goes
+ * on. Orders nothing; any address will do. */
+static inline void tsm_prefetch_write(const void *line)
+{
+#if defined(__x86_64__)
+    /* GCC's builtin asks for a shared copy, unless it compiles for a newer processor. One that does
+     * not have the instruction ignores it. */
+    __asm__ __volatile__("prefetchw %0"::"m"(*(const char *) line));
+#else
+    __builtin_prefetch(line, 1);
+#endif
+}
+
 #endif /* TSM_ATOMIC_H_INCLUDED */

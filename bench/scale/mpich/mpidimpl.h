@@ -137,14 +137,15 @@ typedef struct MPIR_Request {
     MPIDI_REQUEST_HEAD
     MPIR_Comm *comm;
     MPI_Status status;
+    struct MPIR_Request *next, *prev;
+    MPIDI_REQUEST_QUEUED
     union {
         struct { void *greq_fns; } ureq;
         struct { struct MPIR_Request *real_request; void *sched; void *more; } persist;
     } u;
-    struct MPIR_Request *next, *prev;
     struct {
-        MPIDI_request_part_t threads __attribute__ ((aligned(MPL_CACHELINE_SIZE)));
         char netmod[192];
+        MPIDI_REQUEST_POSTED
     } dev;
 } MPIR_Request;
 
@@ -218,7 +219,7 @@ static inline MPIR_Request *MPIR_Request_create_from_pool(MPIR_Request_kind_t ki
     req->status.MPI_ERROR = MPI_SUCCESS;
     req->status.count_hi = 0;
     req->comm = NULL;
-    req->dev.threads.match.head = NULL;
+    req->match.head = NULL;
     tsm_usc_slot_init(&req->waiter);
     return req;
 }

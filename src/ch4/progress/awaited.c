@@ -32,7 +32,7 @@ static int is_persistent(const MPIR_Request * req)
 static int is_in_queue(const MPIR_Request * req)
 {
 #if MPIR_REQUEST_IS_CACHED
-    return req->kind == MPIR_REQUEST_KIND__RECV && req->dev.threads.match.head;
+    return req->kind == MPIR_REQUEST_KIND__RECV && req->match.head;
 #else
     (void) req;
     return 0;

@@ -13,6 +13,7 @@
  *             tsm_ring_writer_init()             a process's view of a ring that it sends to
  *             tsm_ring_claim(), _publish()       producer: take a slot, fill it, hand it over
  *             tsm_ring_is_full()                 a hint, before work that needs a slot
+ *             tsm_ring_fetch_ahead()             a hint, before the next claims
  *             tsm_ring_reader_init()             the consumer's view
  *             tsm_ring_take(), _give_back()      consumer: the oldest message; done with it
  *
@@ -151,6 +152,17 @@ static inline tsm_ring_slot_t *tsm_ring_claim(tsm_ring_writer_t *writer, uint64_
 static inline void tsm_ring_publish(tsm_ring_slot_t *slot, uint64_t position)
 {
     tsm_store(&slot->turn, (uint32_t) position + 1, TSM_RELEASE);
+}
+
+/* A hint: this process will claim the position soon, and no other one will, so fetch the first two
+ * lines of its slot now, which the consumer had last. Any position; any thread; wait-free. */
+static inline void tsm_ring_fetch_ahead(const tsm_ring_writer_t *writer, uint64_t position)
+{
+    const char *slot = (const char *) tsm_ring_slot_(writer->ring, writer->slots, writer->slot_size,
+                                                     position);
+
+    tsm_prefetch_write(slot);
+    tsm_prefetch_write(slot + TSM_CACHELINE);
 }
 
 /* ---- of the consumer ---- */

@@ -53,6 +53,21 @@ MPL_STATIC_INLINE_PREFIX void MPIDI_POSIX_ring_fill(MPIDI_POSIX_ring_slot_t * sl
     slot->am_header.unused = (int32_t) payload_size;
 }
 
+/* Most of the time of a send is the wait for the lines of its slot, at the release of the lock at the
+ * latest: the receiver has them. So it asks for those of a later slot. Not if another VCI, perhaps of
+ * another process, has taken slots since the last message of this one: it will want that slot, too, and
+ * the lines would go back and forth. */
+MPL_STATIC_INLINE_PREFIX void MPIDI_POSIX_ring_fetch_ahead(const tsm_ring_writer_t * writer,
+                                                           uint64_t position, int src_vsi)
+{
+    MPIDI_POSIX_ring_vsi_t *vsi = &MPIDI_POSIX_ring_global.vsi[src_vsi];
+
+    if (vsi->sent_to == writer && vsi->sent_next == position && MPIR_CVAR_CH4_SHM_PREFETCH)
+        tsm_ring_fetch_ahead(writer, position + (uint64_t) MPIR_CVAR_CH4_SHM_PREFETCH);
+    vsi->sent_to = writer;
+    vsi->sent_next = position + 1;
+}
+
 /* Send the next segment of a message: msg_hdr and am_hdr are NULL unless it is the first one. Returns
  * MPIDI_POSIX_NOK if nothing was sent, because there is no slot or no cell; the caller tries again
  * later. sent: NULL if there is no data, else how much of it was sent. VCI held; waits for nobody. */
@@ -83,6 +98,7 @@ MPIDI_POSIX_eager_send(int grank, MPIDI_POSIX_am_header_t * msg_hdr, const void 
     slot = (MPIDI_POSIX_ring_slot_t *) tsm_ring_claim(writer, &position);
     if (unlikely(!slot))
         return MPIDI_POSIX_NOK;
+    MPIDI_POSIX_ring_fetch_ahead(writer, position, src_vsi);
     MPIDI_POSIX_ring_fill(slot, src_vsi, am_hdr ? msg_hdr : NULL, header_room, header_room + size, 0);
     if (am_hdr)
         memcpy(slot->u.payload, am_hdr, am_hdr_sz);
