@@ -148,7 +148,7 @@ static inline int fz_tag(const fz_lane_t * l, int use)
 }
 
 /* lane.c: runs the plan's lanes to their end; names of the kinds of scenes */
-#define FZ_KINDS 10
+#define FZ_KINDS 11
 extern const char *const fz_kind_name[FZ_KINDS];
 void fz_run_lanes(void);
 void fz_pause(fz_lane_t * l);
@@ -195,6 +195,7 @@ void fz_completed_nothing(void *arg, int i, const MPI_Status * st);
 /* The scenes. c: the communicator to use; exchange may free it early and then sets it to
  * MPI_COMM_NULL. */
 void fz_exchange(fz_lane_t * l, fz_comm_t * c, int may_free);
+void fz_flood(fz_lane_t * l, fz_comm_t * c);
 void fz_ring(fz_lane_t * l, fz_comm_t * c);
 void fz_cancel(fz_lane_t * l, fz_comm_t * c);
 void fz_persistent(fz_lane_t * l, fz_comm_t * c);
