@@ -6,7 +6,9 @@
 #include "fuzz.h"
 #include <unistd.h>
 
-enum { EXCHANGE, RING, CANCEL, PERSISTENT, PARTITIONED, COLLECTIVE, COMMS, RMA, RMA_SHARED, RELAY, FLOOD };
+enum {
+    EXCHANGE, RING, CANCEL, PERSISTENT, PARTITIONED, COLLECTIVE, COMMS, RMA, RMA_SHARED, RELAY, FLOOD
+};
 
 const char *const fz_kind_name[FZ_KINDS] = {
     "exchange", "ring", "cancel", "persistent", "partitioned", "collective", "comms", "rma",
