@@ -87,12 +87,13 @@ static int take_hint(MPIR_Comm * comm, const MPIR_Info * item)
     return 1;
 }
 
-/* A new communicator may get its hints before it is complete; csp_comm_commit then decides again. */
+/* A new communicator may get its hints before it is complete; csp_comm_commit then decides again. It is
+ * NULL where MPI_Comm_split_type makes none. */
 void csp_comm_hints(MPIR_Comm * comm, MPIR_Info * info)
 {
     MPIR_Info *item;
 
-    if (csp_world.ghosts == 0)
+    if (csp_world.ghosts == 0 || !comm)
         return;
     LL_FOREACH(info, item) {
         if (item->key && csp_hint_is_known(item->key) && !take_hint(comm, item) && comm->rank == 0)

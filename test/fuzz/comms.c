@@ -33,6 +33,21 @@ static void inter(fz_lane_t * l, fz_comm_t * c)
     c->second = second;
 }
 
+/* A hint of libraries with ghost processes; others ignore it. */
+static void dup(fz_lane_t * l, fz_comm_t * c)
+{
+    MPI_Info info;
+
+    if (fz_draw(l, 2)) {
+        MPI_Comm_dup(l->own.comm, &c->comm);
+        return;
+    }
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "async_config", fz_draw(l, 2) ? "on" : "off");
+    MPI_Comm_dup_with_info(l->own.comm, info, &c->comm);
+    MPI_Info_free(&info);
+}
+
 static void make(fz_lane_t * l, fz_comm_t * c, int kind)
 {
     MPI_Request req;
@@ -42,7 +57,7 @@ static void make(fz_lane_t * l, fz_comm_t * c, int kind)
         kind = DUP;
     switch (kind) {
         case DUP:
-            MPI_Comm_dup(l->own.comm, &c->comm);
+            dup(l, c);
             break;
         case IDUP:
             MPI_Comm_idup(l->own.comm, &c->comm, &req);

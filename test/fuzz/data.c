@@ -12,11 +12,22 @@
 
 enum { BYTES, CONTIGUOUS, VECTOR, INDEXED };
 
+/* Where libraries change the way a message takes. */
+static size_t draw_edge(fz_lane_t * l)
+{
+    static const size_t edge[] = { 64, 1 << 10, 1 << 12, 1 << 16, 1 << 17, 1 << 18, 1 << 20, 1 << 22 };
+
+    return edge[fz_draw(l, 8)] + (size_t) fz_draw(l, 4) - 2;
+}
+
 size_t fz_draw_bytes(fz_lane_t * l)
 {
     static const size_t limit[] = { 1, 17, 128, 1500, 1500, 20000, 140000, 1 << 20 };
     size_t top = limit[fz_draw(l, 8)], r = (size_t) (fz_next(&l->rng) >> 8);
+    size_t edge = fz_draw(l, 3) ? 0 : draw_edge(l);
 
+    if (edge > 0 && edge <= fz.plan.max_bytes)
+        return edge;
     if (top > fz.plan.max_bytes)
         top = fz.plan.max_bytes;
     return r % (top + 1);
@@ -119,7 +130,8 @@ fz_buf_t *fz_buf_new(fz_lane_t * l, size_t bytes, int contiguous)
         else
             commit_indexed(b);
     }
-    b->mem = alloc(b->span + 2 * GUARD);
+    b->from = fz_mem_new(l, b->span + 2 * GUARD);
+    b->mem = b->from.p;
     memset(b->mem, UNTOUCHED, b->span + 2 * GUARD);
     b->addr = b->mem + GUARD;
     return b;
@@ -212,7 +224,7 @@ void fz_buf_free(fz_buf_t * b)
 {
     fz_buf_free_type(b);
     memset(b->mem, FREED, b->span + 2 * GUARD);
-    free(b->mem);
+    fz_mem_free(&b->from);
     free(b->block);
     free(b);
 }

@@ -147,7 +147,9 @@ static void options(int argc, char **argv)
 static void make_plan(uint64_t seed)
 {
     static const int up_to[] = { 1, 2, 4, 8, FZ_MAX_THREADS };
-    static const size_t bytes[] = { 64, 4096, 20000, 200000, 1 << 20 };
+    static const size_t bytes[] = { 64, 4096, 20000, 200000, 300000, 1 << 20, (1 << 22) + 2 };
+    static const size_t shared[] = { 0, 0, 1 << 20, 1 << 24 };
+    static const int part[] = { 2048, 2048, 40000 };
     static const int blocks[] = { 12, 12, 700, 20000 };
     static const int weight[] = { 0, 1, 1, 2, 6 };
     fz_plan_t *p = &fz.plan;
@@ -159,7 +161,13 @@ static void make_plan(uint64_t seed)
     if (option.threads)
         p->threads = option.threads;
     p->scenes = option.scenes ? option.scenes : 3 + (20 + fz_draw(&l, 40)) / p->threads;
-    p->max_bytes = bytes[fz_draw(&l, 5)];
+    p->max_bytes = bytes[fz_draw(&l, 7)];
+    p->shared_bytes = shared[fz_draw(&l, 4)];
+    p->part = part[fz_draw(&l, 3)];
+    if (p->threads > 4) {       /* so that time and memory do for all */
+        p->max_bytes = p->max_bytes > 1 << 20 ? 1 << 20 : p->max_bytes;
+        p->part = part[0];
+    }
     p->respawn = fz_draw(&l, 3) ? 0 : 2 + fz_draw(&l, 6);
     p->bsend_lane = fz_draw(&l, 2) ? -1 : fz_draw(&l, p->threads);
     p->shared_win = fz_draw(&l, 2);
@@ -211,6 +219,7 @@ static void run_seed(uint64_t seed)
     tell_plan();
     fz.plan.shared = fz.world;
     MPI_Comm_dup(MPI_COMM_WORLD, &fz.plan.shared.comm);
+    fz_shared_mem_begin();
     fz_shared_win_begin();
     fz_run_lanes();
     fz_shared_win_end();
@@ -227,6 +236,7 @@ static void run_seed(uint64_t seed)
             fz_buf_free(b);
         }
     }
+    fz_shared_mem_end();
     MPI_Comm_free(&fz.plan.shared.comm);
     MPI_Barrier(MPI_COMM_WORLD);
     if (fz.rank == 0) {

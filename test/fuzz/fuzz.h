@@ -40,12 +40,19 @@ typedef struct {
     uint64_t seed;
     int threads, scenes, respawn, bsend_lane, shared_win, pace;
     int blocks;                 /* the most of a datatype */
+    int part;                   /* words of a one-sided operation at most */
     size_t max_bytes;
+    size_t shared_bytes;        /* of this process, for buffers in shared memory */
     int weight[16];             /* of each kind of scene */
     fz_comm_t shared;           /* a duplicate of MPI_COMM_WORLD that all lanes use */
 } fz_plan_t;
 
 typedef struct fz_buf fz_buf_t;
+
+typedef struct {
+    void *p;
+    int place, lane;
+} fz_mem_t;
 
 typedef struct {
     int id, scene;
@@ -56,6 +63,7 @@ typedef struct {
     MPI_Comm ctl;               /* for barriers between the lane's members, used for nothing else */
     MPI_Win win;                /* of this lane, made when first needed */
     uint64_t *win_mem;
+    fz_mem_t win_from;
     uint64_t counter[2];        /* what the counters of win must be here */
     uint64_t shared_puts;
     void *bsend_mem;
@@ -140,7 +148,7 @@ static inline int fz_tag(const fz_lane_t * l, int use)
 }
 
 /* lane.c: runs the plan's lanes to their end; names of the kinds of scenes */
-#define FZ_KINDS 10
+#define FZ_KINDS 11
 extern const char *const fz_kind_name[FZ_KINDS];
 void fz_run_lanes(void);
 void fz_pause(fz_lane_t * l);
@@ -153,6 +161,7 @@ struct fz_buf {
     size_t bytes;
     size_t span;
     unsigned char *mem;
+    fz_mem_t from;
     fz_buf_t *next;
     int blocks;
     struct {
@@ -170,6 +179,12 @@ void fz_buf_free_type(fz_buf_t * b);
 void fz_buf_free(fz_buf_t * b);
 void fz_fill(void *p, size_t bytes, uint64_t key);
 
+/* memory.c */
+void fz_shared_mem_begin(void);
+void fz_shared_mem_end(void);
+fz_mem_t fz_mem_new(fz_lane_t * l, size_t bytes);
+void fz_mem_free(fz_mem_t * m);
+
 /* complete.c: completes all, in a random way; done is called once for each, with its index, maybe
  * by another thread. Entries that are MPI_REQUEST_NULL are skipped. */
 typedef void (*fz_done_t) (void *arg, int i, const MPI_Status * st);
@@ -180,6 +195,7 @@ void fz_completed_nothing(void *arg, int i, const MPI_Status * st);
 /* The scenes. c: the communicator to use; exchange may free it early and then sets it to
  * MPI_COMM_NULL. */
 void fz_exchange(fz_lane_t * l, fz_comm_t * c, int may_free);
+void fz_flood(fz_lane_t * l, fz_comm_t * c);
 void fz_ring(fz_lane_t * l, fz_comm_t * c);
 void fz_cancel(fz_lane_t * l, fz_comm_t * c);
 void fz_persistent(fz_lane_t * l, fz_comm_t * c);

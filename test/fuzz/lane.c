@@ -6,11 +6,13 @@
 #include "fuzz.h"
 #include <unistd.h>
 
-enum { EXCHANGE, RING, CANCEL, PERSISTENT, PARTITIONED, COLLECTIVE, COMMS, RMA, RMA_SHARED, RELAY };
+enum {
+    EXCHANGE, RING, CANCEL, PERSISTENT, PARTITIONED, COLLECTIVE, COMMS, RMA, RMA_SHARED, RELAY, FLOOD
+};
 
 const char *const fz_kind_name[FZ_KINDS] = {
     "exchange", "ring", "cancel", "persistent", "partitioned", "collective", "comms", "rma",
-    "rmashared", "relay"
+    "rmashared", "relay", "flood"
 };
 
 static pthread_mutex_t done_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -71,6 +73,7 @@ static void play_scene(fz_lane_t * l)
         case RMA: fz_rma(l); break;
         case RMA_SHARED: fz_rma_shared(l); break;
         case RELAY: fz_relay(l); break;
+        case FLOOD: fz_flood(l, draw_comm(l, 1)); break;
     }
 }
 

@@ -11,17 +11,17 @@
 #define COUNTERS 8
 #define CONSTANTS 256
 #define OPS 6
-#define PART 2048
 
 enum { LOCK_SHARED, LOCK_EXCLUSIVE, LOCK_ALL, FENCE, PSCW, EPOCHS };
-enum { PUT, STRIDED_PUT, GET, ADD, FETCH_ADD, GET_ADD, CAS, PUT_FLUSH_GET, KINDS };
+enum { PUT, STRIDED_PUT, GET, ADD, FETCH_ADD, GET_ADD, ORDERED, CAS, PUT_FLUSH_GET, KINDS };
 
 typedef struct {
     fz_lane_t *l;
     int epoch, fan_in, shift, ops;
     uint64_t key;
     int kind[OPS], words[OPS];
-    uint64_t *mem[OPS];         /* origin's memory: 2 * PART words */
+    fz_mem_t from[OPS];
+    uint64_t *mem[OPS];         /* origin's memory: for words of 3 operations */
     MPI_Request req[OPS];
     int reqs;
 } epoch_t;
@@ -33,7 +33,7 @@ static uint64_t constant(int member, int i)
 
 static MPI_Aint slot(int origin, int op)
 {
-    return COUNTERS + CONSTANTS + ((MPI_Aint) origin * OPS + op) * PART;
+    return COUNTERS + CONSTANTS + ((MPI_Aint) origin * OPS + op) * fz.plan.part;
 }
 
 void fz_rma_begin(fz_lane_t * l)
@@ -46,8 +46,8 @@ void fz_rma_begin(fz_lane_t * l)
         l->win_mem = NULL;
         MPI_Win_allocate(bytes, 8, MPI_INFO_NULL, l->own.comm, &l->win_mem, &l->win);
     } else {
-        l->win_mem = malloc((size_t) bytes);
-        FZ_CHECK(l, l->win_mem, "no memory");
+        l->win_from = fz_mem_new(l, (size_t) bytes);
+        l->win_mem = l->win_from.p;
         MPI_Win_create(l->win_mem, bytes, 8, MPI_INFO_NULL, l->own.comm, &l->win);
     }
     MPI_Win_lock(MPI_LOCK_EXCLUSIVE, fz.rank, 0, l->win);
@@ -69,7 +69,7 @@ void fz_rma_end(fz_lane_t * l)
     created = *flavour == MPI_WIN_FLAVOR_CREATE;
     MPI_Win_free(&l->win);
     if (created)
-        free(l->win_mem);
+        fz_mem_free(&l->win_from);
 }
 
 static int passive(const epoch_t * e)
@@ -187,7 +187,7 @@ static void put_flush_get(epoch_t * e, int op, int target)
 {
     fz_lane_t *l = e->l;
     int n = e->words[op];
-    uint64_t *back = e->mem[op] + PART;
+    uint64_t *back = e->mem[op] + fz.plan.part;
 
     put(e, op, target, 0);
     flush(e, target);
@@ -196,6 +196,25 @@ static void put_flush_get(epoch_t * e, int op, int target)
     flush(e, target);
     FZ_CHECK(l, !memcmp(back, e->mem[op], (size_t) n * 8), "got %d words from %d other than put",
              n, target);
+}
+
+/* Accumulates of one origin at one place keep their order: the last value is that of a put. */
+static void ordered(epoch_t * e, int op, int target)
+{
+    int n = e->words[op];
+    uint64_t *last = e->mem[op], *wrong = last + n, *half = wrong + n;
+    MPI_Aint at = slot(fz.rank, op);
+    MPI_Win win = e->l->win;
+
+    fz_fill(last, (size_t) n * 8, put_key(e, fz.rank, op));
+    for (int i = 0; i < n; i++) {
+        half[i] = last[i] / 2;
+        last[i] -= half[i];
+        wrong[i] = ~half[i];
+    }
+    MPI_Accumulate(wrong, n, MPI_UINT64_T, target, at, n, MPI_UINT64_T, MPI_REPLACE, win);
+    MPI_Accumulate(half, n, MPI_UINT64_T, target, at, n, MPI_UINT64_T, MPI_REPLACE, win);
+    MPI_Accumulate(last, n, MPI_UINT64_T, target, at, n, MPI_UINT64_T, MPI_SUM, win);
 }
 
 /* Adds 1 to counter 1, by trying. */
@@ -223,6 +242,7 @@ static void operate(epoch_t * e, int op, int target)
         case STRIDED_PUT: put(e, op, target, 1); break;
         case PUT_FLUSH_GET: put_flush_get(e, op, target); break;
         case CAS: cas(e, target); break;
+        case ORDERED: ordered(e, op, target); break;
         case ADD:
             MPI_Accumulate(m, 1, MPI_UINT64_T, target, 0, 1, MPI_UINT64_T, MPI_SUM, win);
             break;
@@ -249,12 +269,14 @@ static void check_put(const epoch_t * e, int origin, int op)
 {
     const uint64_t *got = e->l->win_mem + slot(origin, op);
     int step = e->kind[op] == STRIDED_PUT ? 2 : 1;
-    uint64_t want[PART];
+    uint64_t *want = malloc((size_t) e->words[op] * 8);
 
+    FZ_CHECK(e->l, want, "no memory");
     fz_fill(want, (size_t) e->words[op] * 8, put_key(e, origin, op));
     for (int i = 0; i < e->words[op]; i++)
         FZ_CHECK(e->l, got[i * step] == want[i], "epoch %d, operation %d (kind %d) of %d words "
                  "from %d: word %d is wrong", e->epoch, op, e->kind[op], e->words[op], origin, i);
+    free(want);
 }
 
 static void check_from(epoch_t * e, int origin)
@@ -265,6 +287,7 @@ static void check_from(epoch_t * e, int origin)
         switch (e->kind[op]) {
             case PUT:
             case STRIDED_PUT:
+            case ORDERED:
             case PUT_FLUSH_GET: check_put(e, origin, op); break;
             case ADD:
             case FETCH_ADD:
@@ -311,9 +334,9 @@ static void draw_ops(epoch_t * e)
     for (int op = 0; op < e->ops; op++) {
         int n = (int) (fz_draw_bytes(l) / 8);
         e->kind[op] = fz_draw(l, passive(e) ? KINDS : CAS);
-        e->words[op] = 1 + n % (e->kind[op] == STRIDED_PUT ? PART / 2 : PART);
-        e->mem[op] = malloc(2 * PART * 8);
-        FZ_CHECK(l, e->mem[op], "no memory");
+        e->words[op] = 1 + n % (e->kind[op] == STRIDED_PUT ? fz.plan.part / 2 : fz.plan.part);
+        e->from[op] = fz_mem_new(l, (size_t) fz.plan.part * 3 * 8);
+        e->mem[op] = e->from[op].p;
     }
 }
 
@@ -340,5 +363,5 @@ void fz_rma(fz_lane_t * l)
     check_target(&e);
     MPI_Barrier(l->ctl);
     for (int op = 0; op < e.ops; op++)
-        free(e.mem[op]);
+        fz_mem_free(&e.from[op]);
 }

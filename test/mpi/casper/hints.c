@@ -41,6 +41,24 @@ static void expect(MPI_Comm comm, const char *expected)
     MT_OK(MPI_Info_free(&info));
 }
 
+/* Process 0 gets no communicator; with a hint that is ours, with one that is not, and without any. */
+static void split_to_none(const char *key)
+{
+    MPI_Info info = MPI_INFO_NULL;
+    MPI_Comm comm;
+    if (key) {
+        MT_OK(MPI_Info_create(&info));
+        MT_OK(MPI_Info_set(info, key, "on"));
+    }
+    MT_OK(MPI_Comm_split_type(MPI_COMM_WORLD, mt.rank ? MPI_COMM_TYPE_SHARED : MPI_UNDEFINED, 0, info,
+                              &comm));
+    MT_CHECK((comm == MPI_COMM_NULL) == (mt.rank == 0), "a communicator for process %d", mt.rank);
+    if (comm != MPI_COMM_NULL)
+        MT_OK(MPI_Comm_free(&comm));
+    if (key)
+        MT_OK(MPI_Info_free(&info));
+}
+
 int main(int argc, char **argv)
 {
     static const char *const hints[][3] = {
@@ -59,5 +77,8 @@ int main(int argc, char **argv)
     use(comm, 8);
     use(MPI_COMM_WORLD, 9);
     MT_OK(MPI_Comm_free(&comm));
+    split_to_none("async_config");
+    split_to_none("nobody_knows");
+    split_to_none(NULL);
     return mt_finish();
 }

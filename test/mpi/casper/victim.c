@@ -1,7 +1,8 @@
 /* Copyright (C) by the MPICH-TSM developers
  * See COPYRIGHT in top-level directory */
 
-/* A program that goes wrong as its argument says; see the script faults. */
+/* A program that goes wrong as its argument says; see the script faults. With the arguments lives and
+ * stop-at-desk nothing may go wrong. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <mpi.h>
@@ -10,6 +11,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 static volatile int in_accumulate;      /* 1: a thread begins one; 2: it holds the mutex of the node */
@@ -87,9 +91,120 @@ static void leave_in_accumulate(int rank)
     exit(0);
 }
 
+/* ---- at the desk of the ghost ---- */
+
+/* Functions that the library does not show to programs: the arguments say how far from MPI_Init. */
+static void (*desk_lock) (void), (*desk_unlock) (void);
+static int (*lives) (int pid);
+
+static void find_functions(int argc, char **argv)
+{
+    char *init = dlsym(RTLD_DEFAULT, "MPI_Init");
+    if (argc != 5 || !init)
+        exit(2);
+    desk_lock = (void (*)(void)) (init + atol(argv[2]));
+    desk_unlock = (void (*)(void)) (init + atol(argv[3]));
+    lives = (int (*)(int)) (init + atol(argv[4]));
+}
+
+static double seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double) now.tv_sec + 1e-9 * (double) now.tv_nsec;
+}
+
+static void check(int is_right, const char *what)
+{
+    if (is_right)
+        return;
+    fprintf(stderr, "wrong: %s\n", what);
+    MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+/* Its post stays in the ring, because nobody else can be at the desk. */
+static void leave_at_desk(void)
+{
+    static int x;
+    MPI_Request req;
+    desk_lock();
+    MPI_Isend(&x, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, &req);
+    _exit(0);
+}
+
+static int is_stopped(pid_t pid)
+{
+    char name[64], state = 0;
+    snprintf(name, sizeof(name), "/proc/%d/stat", (int) pid);
+    FILE *file = fopen(name, "r");
+    if (!file || fscanf(file, "%*d (%*[^)]) %c", &state) != 1)
+        state = 0;
+    if (file)
+        fclose(file);
+    return state == 'T';
+}
+
+/* Process 0 is stopped at the desk. Meanwhile process 1 posts and tests, and nobody takes process 0 for
+ * one that has ended. Later all messages arrive. */
+static void stop_at_desk(int rank)
+{
+    enum { MANY = 1000 };
+    static int out[MANY], in[MANY];
+    static MPI_Request req[2 * MANY];
+    int flag, n = 0;
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0) {
+        desk_lock();
+        raise(SIGSTOP);
+        desk_unlock();
+    }
+    if (rank != 1)
+        return;
+    while (!is_stopped(users[0]))
+        usleep(1000);
+    for (double end = seconds() + 1; seconds() < end || n < MANY;) {
+        if (n < MANY) {
+            out[n] = n;
+            MPI_Irecv(&in[n], 1, MPI_INT, 1, n, MPI_COMM_WORLD, &req[2 * n]);
+            MPI_Issend(&out[n], 1, MPI_INT, 1, n, MPI_COMM_WORLD, &req[2 * n + 1]);
+            n++;
+        }
+        MPI_Testall(2 * n, req, &flag, MPI_STATUSES_IGNORE);
+        check(!flag, "a message has arrived, so process 0 is not at the desk");
+    }
+    kill(users[0], SIGCONT);
+    MPI_Waitall(2 * n, req, MPI_STATUSES_IGNORE);
+    for (int i = 0; i < n; i++)
+        check(in[i] == i, "a message");
+}
+
+/* Of a process that has ended, and was not waited for yet, too. */
+static void check_lives(void)
+{
+    pid_t child = fork();
+    if (child == 0)
+        for (;;)
+            pause();
+    check(lives(getpid()) && lives(child), "a process lives");
+    kill(child, SIGSTOP);
+    usleep(10000);
+    check(lives(child), "a process that is stopped lives");
+    kill(child, SIGKILL);
+#ifdef SYS_pidfd_open
+    if (syscall(SYS_pidfd_open, getpid(), 0) >= 0) {
+        siginfo_t info;
+        waitid(P_PID, (id_t) child, &info, WEXITED | WNOWAIT);
+        check(!lives(child), "a process has ended");
+    }
+#endif
+    waitpid(child, NULL, 0);
+    check(!lives(child), "a process is gone");
+}
+
 int main(int argc, char **argv)
 {
-    const char *fault = argc == 2 ? argv[1] : "";
+    const char *fault = argc >= 2 ? argv[1] : "";
+    int is_right = 0;
     int rank, size, x = 0;
     if (strcmp(fault, "session") == 0) {
         MPI_Session session;
@@ -105,12 +220,26 @@ int main(int argc, char **argv)
         _exit(0);
     if (strcmp(fault, "leave-in-accumulate") == 0)
         leave_in_accumulate(rank);
+    if (argc > 2)
+        find_functions(argc, argv);
+    if (rank == 0 && strcmp(fault, "leave-at-desk") == 0)
+        leave_at_desk();
+    if (strcmp(fault, "stop-at-desk") == 0) {
+        stop_at_desk(rank);
+        is_right = 1;
+    }
+    if (strcmp(fault, "lives") == 0) {
+        check_lives();
+        is_right = 1;
+    }
     if (rank == 0 && strcmp(fault, "abort") == 0)
         MPI_Abort(MPI_COMM_WORLD, 3);
     if (rank == 0 && strcmp(fault, "kill-ghost") == 0)
         signal_ghost(SIGKILL);
-    if (rank == 1 && strcmp(fault, "none") != 0)
+    if (rank == 1 && !is_right && strcmp(fault, "none") != 0)
         MPI_Recv(&x, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     MPI_Finalize();
+    if (is_right && rank == 0)
+        printf(" No Errors\n");
     return 0;
 }
