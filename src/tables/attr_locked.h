@@ -18,8 +18,8 @@ static MPIR_Attribute *attr_find(MPIR_Attribute * list, const MPII_Keyval * keyv
     return list;
 }
 
-/* Set an attribute of the object. A new one is first in the list of a communicator; the others are in the
- * order of their keys. */
+/* Set an attribute of the object. A new one is first in the list of a communicator; the others are in
+ * the order of their keys. */
 static int attr_set(int handle, MPIR_Attribute ** list, MPII_Keyval * keyval, void *value,
                     MPIR_Attr_type type)
 {

@@ -6,8 +6,8 @@
 #ifndef ATTRUTIL_LOCKED_H_INCLUDED
 #define ATTRUTIL_LOCKED_H_INCLUDED
 
-/* For attrutil.c: the lists of attributes, and the program's functions, which are called without the lock
- * of the list (threads/attr_lock.h). MPICH's functions, which follow, have other names here;
+/* For attrutil.c: the lists of attributes, and the program's functions, which are called without the
+ * lock of the list (threads/attr_lock.h). MPICH's functions, which follow, have other names here;
  * those for lists are not used. */
 #include "threads/attr_lock.h"
 

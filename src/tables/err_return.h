@@ -7,7 +7,8 @@
 #define ERR_RETURN_H_INCLUDED
 
 /* For errutil.c: the error handler of a communicator or window is called for an error of an MPI call,
- * without a mutex (errhandler_held.h). The handle is a copy, because the handler may free the object. */
+ * without a mutex (errhandler_held.h). The handle is a copy, because the handler may free the
+ * object. */
 #include "errhandler_held.h"
 
 static bool err_is_abort(MPIR_Errhandler * errhandler)
