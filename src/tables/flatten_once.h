@@ -6,8 +6,8 @@
 #ifndef FLATTEN_ONCE_H_INCLUDED
 #define FLATTEN_ONCE_H_INCLUDED
 
-/* For typeutil.c: makes the flattened form of a datatype, unless it has one; threads with different VCIs
- * may both be the first. */
+/* For typeutil.c: makes the flattened form of a datatype, unless it has one; threads with different
+ * VCIs may both be the first. */
 static void flatten_once(MPIR_Datatype * type)
 {
     if (__atomic_load_n(&type->flattened, __ATOMIC_ACQUIRE))

@@ -6,8 +6,8 @@
 #ifndef MPIDI_ISSUE_RMA_NAMES_H_INCLUDED
 #define MPIDI_ISSUE_RMA_NAMES_H_INCLUDED
 
-/* For ch4_rma.h: MPICH's functions, which follow, are MPIDI_*_direct; rma_wrappers.h, behind them, gives
- * the names back and has the functions that the upper layers call. */
+/* For ch4_rma.h: MPICH's functions, which follow, are MPIDI_*_direct; rma_wrappers.h, behind them,
+ * gives the names back and has the functions that the upper layers call. */
 #define MPIDI_put MPIDI_put_direct
 #define MPIDI_get MPIDI_get_direct
 #define MPIDI_accumulate MPIDI_accumulate_direct

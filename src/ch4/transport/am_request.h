@@ -48,8 +48,8 @@ MPL_STATIC_INLINE_PREFIX MPIR_Request *MPIDIG_request_init(MPIR_Request * req,
     return req;
 }
 
-/* The request of an operation of a netmod: req_, given by a model that posts operations, with a reference
- * for the netmod; or, if it is NULL, a new one. */
+/* The request of an operation of a netmod: req_, given by a model that posts operations, with a
+ * reference for the netmod; or, if it is NULL, a new one. */
 #define MPIDI_CH4_REQUEST_OF(req_, kind_, vci_) \
     do { \
         if (req_) \
@@ -67,8 +67,8 @@ MPL_STATIC_INLINE_PREFIX MPIR_Request *MPIDIG_request_init(MPIR_Request * req,
         } \
     } while (0)
 
-/* Copy the data of a message that has come before its receive. The function may complete rreq, in a poll
- * of its own, so nothing of rreq is used after it. */
+/* Copy the data of a message that has come before its receive. The function may complete rreq, in a
+ * poll of its own, so nothing of rreq is used after it. */
 MPL_STATIC_INLINE_PREFIX int MPIDIG_recv_check_rndv_cb(MPIR_Request * rreq)
 {
     int mpi_errno = MPI_SUCCESS;
@@ -90,8 +90,8 @@ MPL_STATIC_INLINE_PREFIX int MPIDIG_recv_check_rndv_cb(MPIR_Request * rreq)
  * both, since cancelling takes no lock. */
 
 /* Before rreq takes a message: *is_cancelled is 0 if it must not, because the netmod's half has one or
- * cannot be cancelled; rreq then counts as cancelled. The netmod may poll in a cancel, which can complete
- * either half: hence the references. */
+ * cannot be cancelled; rreq then counts as cancelled. The netmod may poll in a cancel, which can
+ * complete either half: hence the references. */
 MPL_STATIC_INLINE_PREFIX int MPIDI_anysrc_try_cancel_partner(MPIR_Request * rreq, int *is_cancelled)
 {
     int mpi_errno = MPI_SUCCESS;
