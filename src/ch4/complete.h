@@ -61,6 +61,9 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_complete_is_last(MPIR_Request * req)
     return MPIR_cc_get(*req->cc_ptr) == 1;
 }
 
+/* The same for MPICH's handlers: *count_ is what the next MPIDI_complete leaves. */
+#define MPIDI_complete_peek(req_, count_) (*(count_) = MPIR_cc_get(*(req_)->cc_ptr) - 1)
+
 /* Count one event of req. The last event completes req and drops the device's reference: the caller
  * must not touch req again. */
 MPL_STATIC_INLINE_PREFIX void MPIDI_complete(MPIR_Request * req)
@@ -77,5 +80,8 @@ MPL_STATIC_INLINE_PREFIX void MPIDI_complete(MPIR_Request * req)
         MPIR_Request_free_unsafe(req);
     }
 }
+
+/* MPICH's name of it, in the netmods. */
+#define MPIDIU_request_complete(req_) MPIDI_complete(req_)
 
 #endif /* MPIDI_COMPLETE_H_INCLUDED */

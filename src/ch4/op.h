@@ -161,10 +161,10 @@ typedef struct MPIDI_match_table {
  * union of the device (netmod and shared memory clear their parts of it), and one with all that an
  * active message uses of MPIDIG_req_ext_t, which therefore begins with that.
  *
- * HEAD: the thread that sleeps until the request completes (tsm_usc.h). Completing a request reads and
- * writes its first line only. QUEUED: next to the links of MPICH's list, in the second line; ghosts
- * (casper) look at theirs in each call. POSTED: valid while the operation is posted; posted.h. A
- * two-sided operation is one line, since it goes from the thread that posts to the one that issues it. */
+ * HEAD: the thread that sleeps until the request completes (tsm_usc.h), beside the counter of that.
+ * QUEUED: next to the links of MPICH's list, in the second line; ghosts (casper) look at theirs in each
+ * call. POSTED: valid while the operation is posted (posted.h). A two-sided operation is one line,
+ * since it goes from the thread that posts to the one that issues it. */
 #if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI
 #define MPIDI_REQUEST_HEAD tsm_usc_slot_t waiter;
 #define MPIDI_REQUEST_MATCH_ MPIDI_match_t match;

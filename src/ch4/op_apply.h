@@ -6,12 +6,14 @@
 #ifndef MPIDI_OP_APPLY_H_INCLUDED
 #define MPIDI_OP_APPLY_H_INCLUDED
 
-/* Issues an operation by one call of MPICH's own function for it: MPIDI_op_apply, always inline, so
- * that the switch folds away, where the kind is a constant; MPIDI_op_apply_any for any kind. */
+/* Issues an operation by one call of the function that starts it at once: MPIDI_op_apply, always
+ * inline, so that the switch folds away, where the kind is a constant; MPIDI_op_apply_any for any
+ * kind. */
 
 #include "op.h"
 
-/* In ch4_send.h, ch4_recv.h and ch4_rma.h. *req is NULL, or the request that the operation must use. */
+/* In direct_send.h, direct_recv.h and ch4_rma.h. *req is NULL, or the request that the operation must
+ * use. */
 MPL_STATIC_INLINE_PREFIX int MPIDI_isend_direct(const void *buf, MPI_Aint count,
                                                 MPI_Datatype datatype, int rank, int tag,
                                                 MPIR_Comm * comm, int context_offset,

@@ -46,6 +46,21 @@ static inline int MPIR_Requests_wait_turn(MPID_Progress_state * state)
 #endif
 }
 
+/* MPI_Sendrecv waits as MPI_Waitall does; MPICH's loop, which follows, then finds both complete. Not
+ * where a failed process ends a wait. */
+static inline int MPIR_Requests_wait_two(MPIR_Request * sreq, MPIR_Request * rreq)
+{
+    int mpi_errno = MPI_SUCCESS;
+#if MPIR_REQUEST_IS_CACHED
+    if (!MPIR_CVAR_ENABLE_FT) {
+        MPIR_Request *reqs[2] = { sreq, rreq };
+        MPI_Status statuses[2];
+        mpi_errno = MPID_Waitall(2, reqs, statuses, 0);
+    }
+#endif
+    return mpi_errno;
+}
+
 /* The status and the error of a complete request, which is not persistent. It may be partitioned, and
  * inactive: then its last status is no longer that of an operation. */
 static inline int MPIR_Request_peek(MPIR_Request * req, MPI_Status * status)

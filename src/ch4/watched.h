@@ -84,14 +84,6 @@ static inline void MPIDI_watchdog_leave(void)
         MPIDI_watchdog_inside(NULL);
 }
 
-/* Around a statement of a function that is called as the MPI function, with MPID in place of MPI. */
-#define MPIDI_WATCHDOG_WAITS(statement_) \
-    do { \
-        MPIDI_watchdog_enter(__func__); \
-        statement_; \
-        MPIDI_watchdog_leave(); \
-    } while (0)
-
 /* ---- for the watchdog ---- */
 
 /* The clock of `since`, in ns. */

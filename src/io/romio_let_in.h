@@ -14,7 +14,10 @@
  *
  *   ROMIO_LET_IN(call_)     the value of a call, made without the mutex if the thread has it
  *   ROMIO_OPEN_ONCE(fd_)    before a thread looks whether the file of the shared pointer is open: waits
- *                           for one that is opening it, in fd_->opening_shared_fp */
+ *                           for one that is opening it; a thread that will open it says so, and sets
+ *                           fd_->opening_shared_fp to 0 afterwards
+ *   ROMIO_SYSTEM_HINTS(fd_) make ADIOI_syshints: another thread sees all hints or none
+ *   ROMIO_IS_INITIALIZED(flag_)  as MPI_Initialized, which knows nothing of sessions */
 
 #ifdef ROMIO_INSIDE_MPICH
 
@@ -38,7 +41,9 @@ void MPIR_Ext_cs_yield(void);
     do { \
         while ((fd_)->opening_shared_fp) \
             MPIR_Ext_cs_yield(); \
+        (fd_)->opening_shared_fp = ((fd_)->shared_fp_fd == ADIO_FILE_NULL); \
     } while (0)
+#define ROMIO_IS_INITIALIZED(flag_) (*(flag_) = MPIR_Ext_is_initialized())
 
 #undef MPI_Allgather
 #undef MPI_Allreduce
@@ -90,6 +95,18 @@ void MPIR_Ext_cs_yield(void);
 #else
 #define ROMIO_LET_IN(call_) (call_)
 #define ROMIO_OPEN_ONCE(fd_) do { } while (0)
+#define ROMIO_IS_INITIALIZED(flag_) MPI_Initialized(flag_)
 #endif
+
+#define ROMIO_SYSTEM_HINTS(fd_) \
+    do { \
+        MPI_Info hints_; \
+        MPI_Info_create(&hints_); \
+        ADIOI_process_system_hints(fd_, hints_); \
+        if (ADIOI_syshints == MPI_INFO_NULL) \
+            ADIOI_syshints = hints_; \
+        else \
+            MPI_Info_free(&hints_); \
+    } while (0)
 
 #endif /* ROMIO_LET_IN_H_INCLUDED */

@@ -32,6 +32,13 @@ UNUSED_OP(rget, GETS, MPIR_Win *, MPIR_Request **)
 UNUSED_OP(raccumulate, PUTS, MPI_Op, MPIR_Win *, MPIR_Request **)
 UNUSED_OP(rget_accumulate, GETS_ACC, MPIR_Request **)
 
+/* No ghosts (casper/csp.h). */
+#define csp_takes_msg(comm_, context_offset_, count_, datatype_) 0
+#define csp_has(req_) 0
+#define csp_isend(buf_, count_, datatype_, rank_, tag_, comm_, is_synchronous_, req_) MPI_SUCCESS
+#define csp_irecv(buf_, count_, datatype_, rank_, tag_, comm_, req_) MPI_SUCCESS
+#define csp_imrecv(buf_, count_, datatype_, message_) MPI_SUCCESS
+
 #undef SENDS
 #undef PUTS
 #undef GETS

@@ -54,14 +54,33 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_rma_error(MPIR_Win * win, int mpi_errno)
 #define MPIDI_RMA_NO_TURNS() ((void) 0)
 #endif
 
-/* Around a call of MPICH that completes operations on a window or ends an epoch. */
+MPL_STATIC_INLINE_PREFIX void MPIDI_rma_sync_begin(MPIR_Win * win, const char *call)
+{
+    MPIDI_rma_issue_posted(win);
+    MPIDI_RMA_NO_TURNS();
+    MPIDI_watchdog_enter(call);
+}
+
+MPL_STATIC_INLINE_PREFIX int MPIDI_rma_sync_end(MPIR_Win * win, int mpi_errno)
+{
+    MPIDI_watchdog_leave();
+    MPIDI_RMA_NO_TURNS();
+    return MPIDI_rma_error(win, mpi_errno);
+}
+
+MPL_STATIC_INLINE_PREFIX int MPIDI_rma_waited(int mpi_errno)
+{
+    MPIDI_watchdog_leave();
+    return mpi_errno;
+}
+
+/* A call of MPICH that completes operations on a window or ends an epoch, with what belongs around it,
+ * in a function that is called as the MPI function, with MPID in place of MPI. */
 #define MPIDI_RMA_SYNC(win_, call_) \
-    do { \
-        MPIDI_rma_issue_posted(win_); \
-        MPIDI_RMA_NO_TURNS(); \
-        MPIDI_WATCHDOG_WAITS(mpi_errno = call_); \
-        MPIDI_RMA_NO_TURNS(); \
-        mpi_errno = MPIDI_rma_error(win_, mpi_errno); \
-    } while (0)
+    (MPIDI_rma_sync_begin(win_, __func__), MPIDI_rma_sync_end(win_, call_))
+
+/* A call that may only wait. */
+#define MPIDI_RMA_WAITS(call_) \
+    (MPIDI_watchdog_enter(__func__), MPIDI_rma_waited(call_))
 
 #endif /* MPIDI_ISSUE_RMA_SYNC_H_INCLUDED */

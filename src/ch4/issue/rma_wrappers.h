@@ -11,6 +11,18 @@
 
 #include "issue.h"
 
+/* as MPIDI_*_direct in rma_names.h */
+#undef MPIDI_put
+#undef MPIDI_get
+#undef MPIDI_accumulate
+#undef MPIDI_get_accumulate
+#undef MPIDI_fetch_and_op
+#undef MPIDI_compare_and_swap
+#undef MPIDI_rput
+#undef MPIDI_rget
+#undef MPIDI_raccumulate
+#undef MPIDI_rget_accumulate
+
 /* Issue the operation, or have the ghost of its target carry it out (casper/csp.h). */
 __attribute__((always_inline))
 MPL_STATIC_INLINE_PREFIX int MPIDI_issue_rma(const MPIDI_op_t * op, MPIR_Request ** req)

@@ -7,7 +7,8 @@
 #define MPIDI_ISSUE_WRAPPERS_H_INCLUDED
 
 /* isend, isend_coll, issend, irecv and imrecv for the upper layers: each puts its arguments into an
- * operation and gives it to the model in force. MPICH's own functions are MPIDI_*_direct. */
+ * operation and gives it to the model in force. What starts the operation is MPIDI_*_direct
+ * (../direct_send.h). On an offloaded communicator the ghost gets it (casper/csp.h). */
 
 #include "issue.h"
 
@@ -35,6 +36,8 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_isend(const void *buf, MPI_Aint count, MPI_Da
                                          int rank, int tag, MPIR_Comm * comm, int context_offset,
                                          MPIDI_av_entry_t * av, MPIR_Request ** req)
 {
+    if (csp_takes_msg(comm, context_offset, count, datatype))
+        return csp_isend(buf, count, datatype, rank, tag, comm, 0, req);
     return MPIDI_issue_send(MPIDI_OP_ISEND, buf, count, datatype, rank, tag, comm, context_offset,
                             av, MPIR_ERR_NONE, req);
 }
@@ -53,6 +56,8 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_issend(const void *buf, MPI_Aint count, MPI_D
                                           int rank, int tag, MPIR_Comm * comm, int context_offset,
                                           MPIDI_av_entry_t * av, MPIR_Request ** req)
 {
+    if (csp_takes_msg(comm, context_offset, count, datatype))
+        return csp_isend(buf, count, datatype, rank, tag, comm, 1, req);
     return MPIDI_issue_send(MPIDI_OP_ISSEND, buf, count, datatype, rank, tag, comm, context_offset,
                             av, MPIR_ERR_NONE, req);
 }
@@ -61,6 +66,9 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_irecv(void *buf, MPI_Aint count, MPI_Datatype
                                          int rank, int tag, MPIR_Comm * comm, int context_offset,
                                          MPIDI_av_entry_t * av, MPIR_Request ** req)
 {
+    if (csp_takes_msg(comm, context_offset, count, datatype))
+        return csp_irecv(buf, count, datatype, rank, tag, comm, req);
+
     const MPIDI_op_t op = {
         .kind = MPIDI_OP_IRECV,.rank = rank,.tag = tag,.context_offset = context_offset,
         .datatype = datatype,.buf = buf,.count = count,.comm = comm,.av = av
@@ -74,6 +82,9 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_irecv(void *buf, MPI_Aint count, MPI_Datatype
 MPL_STATIC_INLINE_PREFIX int MPIDI_imrecv(void *buf, MPI_Aint count, MPI_Datatype datatype,
                                           MPIR_Request * message)
 {
+    if (csp_has(message))
+        return csp_imrecv(buf, count, datatype, message);
+
     const MPIDI_op_t op = {
         .kind = MPIDI_OP_IMRECV,.datatype = datatype,.buf = buf,.count = count
     };

@@ -1,0 +1,58 @@
+/*
+ * Copyright (C) by the MPICH-TSM developers
+ *     See COPYRIGHT in top-level directory
+ */
+
+#ifndef MPIDPOST_H_INCLUDED
+#define MPIDPOST_H_INCLUDED
+
+/* What the device does when MPICH makes and ends a request, and its asynchronous progress thread: in
+ * place of MPICH's mpidpost.h. */
+
+#include "mpir_datatype.h"
+#include "mpidch4.h"
+
+MPL_STATIC_INLINE_PREFIX void MPID_Request_create_hook(MPIR_Request * req)
+{
+    MPIDIG_REQUEST(req, req) = NULL;
+#ifdef ENABLE_CASPER
+    req->casper = NULL;     /* no ghost has it (doc/casper.md) */
+#endif
+#if MPIR_REQUEST_IS_CACHED
+    req->match.head = NULL;
+    tsm_usc_slot_init(&req->waiter);
+#endif
+#ifndef MPIDI_CH4_DIRECT_NETMOD
+    MPIDI_REQUEST_ANYSOURCE_PARTNER(req) = NULL;
+#endif
+}
+
+/* The count says that a thread in MPICH's own wait may look at its requests again; ours looks after
+ * each turn. */
+MPL_STATIC_INLINE_PREFIX void MPID_Request_free_hook(MPIR_Request * req)
+{
+#if !MPIR_REQUEST_IS_CACHED
+    MPL_atomic_int_t *count = &MPIDI_VCI(MPIDI_Request_get_vci(req)).progress_count;
+    MPL_atomic_relaxed_store_int(count, MPL_atomic_relaxed_load_int(count) + 1);
+#endif
+    /* a persistent receive from any source has the partner of its last start */
+    if (req->kind == MPIR_REQUEST_KIND__PREQUEST_RECV && MPIDI_REQUEST_ANYSOURCE_PARTNER(req))
+        MPIR_Request_free(MPIDI_REQUEST_ANYSOURCE_PARTNER(req));
+}
+
+MPL_STATIC_INLINE_PREFIX void MPID_Request_destroy_hook(MPIR_Request * req ATTRIBUTE((unused)))
+{
+}
+
+/* A server thread makes progress already. */
+MPL_STATIC_INLINE_PREFIX int MPID_Init_async_thread(void)
+{
+    return MPIDI_server_is_used() ? MPI_SUCCESS : MPIR_Init_async_thread();
+}
+
+MPL_STATIC_INLINE_PREFIX int MPID_Finalize_async_thread(void)
+{
+    return MPIDI_server_is_used() ? MPI_SUCCESS : MPIR_Finalize_async_thread();
+}
+
+#endif /* MPIDPOST_H_INCLUDED */

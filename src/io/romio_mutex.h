@@ -1,0 +1,96 @@
+/*
+ * Copyright (C) by the MPICH-TSM developers
+ *     See COPYRIGHT in top-level directory
+ */
+
+#ifndef ROMIO_MUTEX_H_INCLUDED
+#define ROMIO_MUTEX_H_INCLUDED
+
+/* For glue_romio.c, which has ROMIO's mutex: it is made once, and a thread knows how often it has it,
+ * so that it can let others in (romio_let_in.h). MPICH's functions, which follow, have other names
+ * here. */
+
+static MPL_initlock_t romio_init_lock = MPL_INITLOCK_INITIALIZER;
+
+/* times that the calling thread has romio_mutex */
+static MPL_TLS int romio_depth;
+
+static void romio_mutex_init(void);
+static void romio_cs_enter(void);
+static void romio_cs_exit(void);
+static void romio_cs_yield(void) ATTRIBUTE((unused));
+
+/* as in romio_let_in.h */
+int MPIR_Ext_cs_let_in(void);
+void MPIR_Ext_cs_take_back(int depth);
+int MPIR_Ext_is_initialized(void);
+
+void MPIR_Ext_mutex_init(void)
+{
+    if (MPL_atomic_load_int(&romio_mutex_initialized))
+        return;
+    MPL_initlock_lock(&romio_init_lock);
+    romio_mutex_init();
+    MPL_initlock_unlock(&romio_init_lock);
+}
+
+void MPIR_Ext_cs_enter(void)
+{
+    if (MPIR_ThreadInfo.isThreaded) {
+        MPIR_Ext_mutex_init();
+        romio_cs_enter();
+        romio_depth++;
+    }
+}
+
+void MPIR_Ext_cs_exit(void)
+{
+    if (MPIR_ThreadInfo.isThreaded) {
+        romio_depth--;
+        romio_cs_exit();
+    }
+}
+
+int MPIR_Ext_cs_let_in(void)
+{
+    int depth;
+
+    for (depth = 0; romio_depth > 0; depth++)
+        MPIR_Ext_cs_exit();
+    return depth;
+}
+
+void MPIR_Ext_cs_take_back(int depth)
+{
+    while (depth-- > 0)
+        MPIR_Ext_cs_enter();
+}
+
+void MPIR_Ext_cs_yield(void)
+{
+    int depth = MPIR_Ext_cs_let_in();
+
+    MPL_thread_yield();
+    MPIR_Ext_cs_take_back(depth);
+}
+
+int MPIR_Ext_is_initialized(void)
+{
+    int mpi_errno = MPI_SUCCESS;
+
+    if (MPL_atomic_load_int(&MPIR_Process.mpich_state) != MPICH_MPI_STATE__INITIALIZED)
+        return 0;
+    /* ROMIO needs MPI_COMM_SELF, which a process with sessions only may not have yet */
+    MPL_initlock_lock(&MPIR_init_lock);
+    if (!MPIR_Process.comm_self)
+        mpi_errno = MPIR_init_comm_self();
+    MPL_initlock_unlock(&MPIR_init_lock);
+    return mpi_errno == MPI_SUCCESS;
+}
+
+#define MPIR_Ext_mutex_init romio_mutex_init
+#define MPIR_Ext_cs_enter romio_cs_enter
+#define MPIR_Ext_cs_exit romio_cs_exit
+#define MPIR_Ext_cs_yield romio_cs_yield
+
+#endif /* ROMIO_MUTEX_H_INCLUDED */

@@ -1,0 +1,21 @@
+/*
+ * Copyright (C) by the MPICH-TSM developers
+ *     See COPYRIGHT in top-level directory
+ */
+
+#ifndef COMM_LOCKED_H_INCLUDED
+#define COMM_LOCKED_H_INCLUDED
+
+/* For comm_impl.c. Of all communicators, one thread at a time makes a group, whoever needs it. */
+static MPL_initlock_t group_lock = MPL_INITLOCK_INITIALIZER;
+
+/* Calls the delete functions now and here: the last reference may go later, in another thread that
+ * holds a lock. If one returns an error, the communicator stays. */
+static int comm_free_attributes(MPIR_Comm * comm)
+{
+    if (MPIR_Process.attr_free && comm->attributes)
+        return MPIR_Process.attr_free(comm->handle, &comm->attributes);
+    return MPI_SUCCESS;
+}
+
+#endif /* COMM_LOCKED_H_INCLUDED */

@@ -1,0 +1,79 @@
+/*
+ * Copyright (C) by the MPICH-TSM developers
+ *     See COPYRIGHT in top-level directory
+ */
+
+#ifndef ERR_RETURN_H_INCLUDED
+#define ERR_RETURN_H_INCLUDED
+
+/* For errutil.c: the error handler of a communicator or window is called for an error of an MPI call,
+ * without a mutex (errhandler_held.h). The handle is a copy, because the handler may free the
+ * object. */
+#include "errhandler_held.h"
+
+static bool err_is_abort(MPIR_Errhandler * errhandler)
+{
+    return errhandler == NULL || errhandler->handle == MPI_ERRORS_ARE_FATAL ||
+        errhandler->handle == MPI_ERRORS_ABORT;
+}
+
+/* Runs the handler, gives back its reference and returns what the MPI call is to return. cxx_kind is
+ * MPICH's number of the kind of object. */
+static int err_run_handler(MPIR_Errhandler * errhandler, int handle, int cxx_kind ATTRIBUTE((unused)),
+                           int errcode)
+{
+    if (errhandler->handle == MPI_ERRORS_RETURN ||
+        errhandler->handle == MPIR_ERRORS_THROW_EXCEPTIONS)
+        goto fn_exit;
+
+    if (errhandler->language == MPIR_LANG__C) {
+        /* the type of a handle of a communicator and of a window is int; the 0 is for old programs */
+        errhandler->errfn.C_Comm_Handler_function(&handle, &errcode, 0);
+    }
+#ifdef HAVE_CXX_BINDING
+    else if (errhandler->language == MPIR_LANG__CXX) {
+        MPIR_Process.cxx_call_errfn(cxx_kind, &handle, &errcode,
+                                    (void (*)(void)) errhandler->errfn.C_Comm_Handler_function);
+        errcode = MPI_SUCCESS;  /* for any other value the binding throws an exception */
+    }
+#endif
+#ifdef HAVE_FORTRAN_BINDING
+    else if (errhandler->language == MPIR_LANG__FORTRAN ||
+             errhandler->language == MPIR_LANG__FORTRAN90) {
+        MPI_Fint f_handle = handle, f_code = errcode;
+        errhandler->errfn.F77_Handler_function(&f_handle, &f_code);
+    }
+#endif
+
+  fn_exit:
+    MPIR_Errhandler_free_impl(errhandler);
+    return errcode;
+}
+
+/* The end of MPIR_Err_return_comm: comm is the communicator whose handler counts. */
+static int err_return_comm(MPIR_Comm * comm, const char fcname[], int errcode)
+{
+    MPIR_Errhandler *errhandler;
+
+    MPII_ERRHANDLER_HOLD(comm, errhandler);
+    if (err_is_abort(errhandler))
+        MPIR_Handle_fatal_error(comm, fcname, errcode); /* does not return */
+    return err_run_handler(errhandler, comm->handle, 0, checkForUserErrcode(errcode));
+}
+
+int MPIR_Err_return_win(MPIR_Win * win, const char fcname[], int errcode)
+{
+    MPIR_Errhandler *errhandler = NULL;
+
+    if (win)
+        MPII_ERRHANDLER_HOLD(win, errhandler);
+    if (errhandler == NULL)
+        return MPIR_Err_return_comm(NULL, fcname, errcode);
+
+    checkValidErrcode(ERROR_GET_CLASS(errcode), fcname, &errcode);
+    if (MPIR_Err_is_fatal(errcode) || err_is_abort(errhandler))
+        MPIR_Handle_fatal_error(NULL, fcname, errcode); /* does not return */
+    return err_run_handler(errhandler, win->handle, 2, checkForUserErrcode(errcode));
+}
+
+#endif /* ERR_RETURN_H_INCLUDED */
