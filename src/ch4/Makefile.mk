@@ -30,6 +30,7 @@ mpi_core_sources += \
     src/mpid/ch4/src/threads/section/section.c \
     src/mpid/ch4/src/threads/section/vci_lock.c \
     src/mpid/ch4/src/threads/served.c \
+    src/mpid/ch4/src/threads/settings.c \
     src/mpid/ch4/src/threads/stats/hooks.c \
     src/mpid/ch4/src/threads/stats/places.c \
     src/mpid/ch4/src/threads/stats/pvars.c \
@@ -40,4 +41,5 @@ mpi_core_sources += \
     src/mpid/ch4/src/threads/transport/dynproc.c \
     src/mpid/ch4/src/threads/transport/ring/ring.c \
     src/mpid/ch4/src/threads/vci.c \
-    src/mpid/ch4/src/threads/watched.c
+    src/mpid/ch4/src/threads/watched.c \
+    src/util/object_name.c

@@ -6,6 +6,7 @@
 #include "mpidimpl.h"
 #include "threads/model.h"
 #include "threads/post_queue.h"
+#include "threads/settings.h"
 #include "tsm/tsm_load.h"
 #include "tsm/tsm_slice.h"
 
@@ -347,39 +348,20 @@ static int choose_post_queue(const char *name)
     return !strcasecmp(name, "wait-free") || !strcasecmp(name, "swp");
 }
 
-static int check_number(const char *name, int value, int least)
+/* Control variables of MPICH that would fail an assertion: here, and in the first wait that finds its
+ * request incomplete. */
+static int check_mpich(void)
 {
-    if (value < least)
-        fprintf(stderr, "%s=%d: must be at least %d\n", name, value, least);
-    return value >= least;
-}
-
-static int check_numbers(void)
-{
-    if (!check_number("MPIR_CVAR_CH4_MAX_COMBINE", MPIR_CVAR_CH4_MAX_COMBINE, 1) ||
-        !check_number("MPIR_CVAR_CH4_WAIT_SPIN_USEC", MPIR_CVAR_CH4_WAIT_SPIN_USEC, 0) ||
-        !check_number("MPIR_CVAR_CH4_SERVER_THREADS", MPIR_CVAR_CH4_SERVER_THREADS, 1) ||
-        !check_number("MPIR_CVAR_CH4_TAKEN_PAUSES", MPIR_CVAR_CH4_TAKEN_PAUSES, 1) ||
-        !check_number("MPIR_CVAR_CH4_EARLY_YIELD", MPIR_CVAR_CH4_EARLY_YIELD, 0) ||
-        !check_number("MPIR_CVAR_CH4_SHM_BATCH", MPIR_CVAR_CH4_SHM_BATCH, 1) ||
-        !check_number("MPIR_CVAR_CH4_SHM_PREFETCH", MPIR_CVAR_CH4_SHM_PREFETCH, 0) ||
-        !check_number("MPIR_CVAR_CH4_NETMOD_TURN", MPIR_CVAR_CH4_NETMOD_TURN, 1) ||
-        !check_number("MPIR_CVAR_PROGRESS_TIMEOUT", MPIR_CVAR_PROGRESS_TIMEOUT, 0) ||
-        !check_number("MPIR_CVAR_CH4_NUM_VCIS", MPIR_CVAR_CH4_NUM_VCIS, 1))
-        return 0;
-    if (MPIR_CVAR_CH4_OVERSUBSCRIBED < -1 || MPIR_CVAR_CH4_OVERSUBSCRIBED > 1) {
-        fprintf(stderr, "MPIR_CVAR_CH4_OVERSUBSCRIBED=%d: must be -1, 0 or 1\n",
-                MPIR_CVAR_CH4_OVERSUBSCRIBED);
+    if (MPIR_CVAR_CH4_NUM_VCIS < 1) {
+        fprintf(stderr, "MPIR_CVAR_CH4_NUM_VCIS=%d: must be at least 1\n", MPIR_CVAR_CH4_NUM_VCIS);
         return 0;
     }
-    /* a CVAR of MPICH, which would fail an assertion */
     if (MPIR_CVAR_CH4_NUM_VCIS > MPIDI_CH4_MAX_VCIS) {
         fprintf(stderr, "MPIR_CVAR_CH4_NUM_VCIS=%d: this library was configured for at most %d "
                 "(--with-ch4-max-vcis; always 1 for --enable-thread-cs=global)\n",
                 MPIR_CVAR_CH4_NUM_VCIS, MPIDI_CH4_MAX_VCIS);
         return 0;
     }
-    /* likewise, in the first wait that finds its request incomplete */
     if (MPIR_CVAR_ENABLE_FT) {
         fprintf(stderr, "MPIR_CVAR_ENABLE_FT=1: ch4 devices have no fault tolerance\n");
         return 0;
@@ -400,7 +382,8 @@ int MPIDI_model_init(void)
     int mpi_errno = MPI_SUCCESS;
     const char *model, *progress, *lock;
 
-    MPIR_ERR_CHKANDJUMP(!check_numbers() || !choose_row(MPIR_CVAR_CH4_THREAD_CS) ||
+    MPIR_ERR_CHKANDJUMP(!MPIDI_settings_start() || !check_mpich() ||
+                        !choose_row(MPIR_CVAR_CH4_THREAD_CS) ||
                         !choose_progress(MPIR_CVAR_CH4_THREAD_PROGRESS) ||
                         !choose_post_queue(MPIR_CVAR_CH4_POST_QUEUE), mpi_errno,
                         MPI_ERR_OTHER, "**other");

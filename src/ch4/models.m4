@@ -20,7 +20,7 @@ AC_ARG_WITH([thread-progress],
 AC_ARG_WITH([hmcs-levels],
     [AS_HELP_STRING([--with-hmcs-levels=N],
         [most levels of the lock hmcs, from 1 to 8: the innermost that the machine has (shared caches, NUMA nodes, sockets) and the machine @<:@3@:>@])],
-    [], [with_hmcs_levels=3])
+    [], [with_hmcs_levels=default])
 AC_ARG_ENABLE([thread-stats],
     [AS_HELP_STRING([--enable-thread-stats],
         [count contention, combining, polls and waiting threads: performance variables of MPI_T and a summary at MPI_Finalize (MPIR_CVAR_CH4_THREAD_SUMMARY); needs another model than global @<:@no@:>@])],
@@ -58,7 +58,10 @@ AS_IF([test x$tsm_model_progress = xserver && test x$tsm_progress != xserver],
     [AC_MSG_ERROR([--with-thread-progress=$tsm_progress is not possible with --enable-thread-cs=$tsm_model, which has a thread that polls; only server is])])
 AS_IF([test "x$enable_thread_stats" = xyes && test $tsm_scope = PROCESS],
     [AC_MSG_ERROR([--enable-thread-stats is not possible with --enable-thread-cs=$tsm_model, which has no locks of VCIs to count])])
+AS_IF([test "x$with_hmcs_levels" != xdefault && test $tsm_lock != hmcs],
+    [AC_MSG_ERROR([--with-hmcs-levels=$with_hmcs_levels is for the lock hmcs, but the lock is $tsm_lock: add --with-thread-lock=hmcs, or leave it out])])
 case $with_hmcs_levels in
+(default) with_hmcs_levels=3 ;;
 (1 | 2 | 3 | 4 | 5 | 6 | 7 | 8) ;;
 (*) AC_MSG_ERROR([--with-hmcs-levels=$with_hmcs_levels: must be a number from 1 to 8]) ;;
 esac

@@ -198,7 +198,8 @@ typedef struct MPIDI_wait {
     unsigned turns;             /* polls in a row that found nothing; may wrap around to 0 */
     int may_pause;              /* of the first so many it has seen that they let it pause long */
     tsm_patience_t patience;
-    uint32_t serving;           /* bits of the VCIs in the state that it polls for those that sleep */
+    int is_counted;             /* in MPIDI_thread_t.waits, since its first turn in vain */
+    uint32_t serving;           /* if counted: bits of the VCIs that it polls for those that sleep */
 } MPIDI_wait_t;
 
 #endif /* MPIDI_OP_H_INCLUDED */

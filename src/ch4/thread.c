@@ -42,6 +42,7 @@ static int hold(MPIDI_thread_t * thread, int *was)
 /* Make all of it as new but for what passes to the next thread. */
 static void clear(MPIDI_thread_t * thread)
 {
+    tsm_store(&thread->waits, 0, TSM_RELAXED);
     memset(&thread->tests, 0, sizeof(*thread) - offsetof(MPIDI_thread_t, tests));
     thread->tests = MPIDI_THREAD_TESTS;
     tsm_usc_waiter_init(&thread->waiter);
@@ -119,6 +120,15 @@ void MPIDI_thread_at_exit(void (*fn) (MPIDI_thread_t * thread))
 MPIDI_thread_t *MPIDI_thread_first(void)
 {
     return tsm_load(&threads, TSM_ACQUIRE);
+}
+
+int MPIDI_thread_others_wait(void)
+{
+    int n = 0;
+
+    for (MPIDI_thread_t * thread = MPIDI_thread_first(); thread; thread = thread->next)
+        n += thread != MPIDI_thread_local.self && tsm_load(&thread->waits, TSM_RELAXED) > 0;
+    return n;
 }
 
 void MPIDI_thread_foreach(void (*fn) (MPIDI_thread_t * thread))

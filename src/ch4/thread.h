@@ -52,6 +52,7 @@ typedef struct MPIDI_thread_member {
 typedef struct MPIDI_thread {
     struct MPIDI_thread *next;  /* all records; see thread.c */
     TSM_ATOMIC(int) state;
+    TSM_ATOMIC(int) waits;      /* calls that it waits in; read by MPI_Finalize */
     struct MPIDI_op_pool *op_pool;      /* passed on with the record; see op_pool.h */
 #ifdef ENABLE_THREAD_STATS
     MPIDI_thread_stats_t stats; /* likewise; read by any thread */
@@ -114,6 +115,17 @@ static inline MPIDI_thread_t *MPIDI_thread_self(void)
     MPIDI_thread_t *self = MPIDI_thread_local.self;
     return self ? self : MPIDI_thread_create();
 }
+
+/* The calling thread begins (1) or ends (-1) a wait that lasts. They nest. */
+static inline void MPIDI_thread_count_wait(int n)
+{
+    MPIDI_thread_t *self = MPIDI_thread_self();
+
+    tsm_store(&self->waits, tsm_load(&self->waits, TSM_RELAXED) + n, TSM_RELAXED);
+}
+
+/* Other threads that are in such a wait. Any thread. */
+int MPIDI_thread_others_wait(void);
 
 /* Call fn, in the thread itself, for each thread that exits from now on. By one thread, in MPI_Init. */
 void MPIDI_thread_at_exit(void (*fn) (MPIDI_thread_t * thread));

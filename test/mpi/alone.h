@@ -1,8 +1,8 @@
 /* Copyright (C) by the MPICH-TSM developers
  * See COPYRIGHT in top-level directory */
 
-/* A program that starts itself, with settings of the library that are wrong: as a program of one
- * process that only initializes MPI. Included by one source. */
+/* A program that starts itself, with settings of the library that are wrong, or to do something that
+ * ends with an error: as a program of one process. Included by one source. */
 #ifndef ALONE_H_INCLUDED
 #define ALONE_H_INCLUDED
 
@@ -11,9 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const char *alone_as = "init";   /* what the program that is started is to do */
+
 static int is_alone(int argc, char **argv)
 {
-    return argc == 2 && !strcmp(argv[1], "init");
+    if (argc == 2)
+        alone_as = argv[1];
+    return argc == 2;
 }
 
 static int only_init(void)
@@ -25,8 +29,8 @@ static int only_init(void)
     return 0;
 }
 
-/* The program starts alone, not as one of this one's world. Returns its exit status, and how many of
- * its lines begin with the setting that is wrong, the first. */
+/* The program starts alone, not as one of this one's world; setting: what env shall run it with.
+ * Returns its exit status, and how many of its lines begin with the first n characters of `wrong`. */
 static int start_alone(const char *program, const char *setting, const char *wrong, size_t n,
                        int *named)
 {
@@ -34,7 +38,7 @@ static int start_alone(const char *program, const char *setting, const char *wro
     FILE *out;
 
     snprintf(command, sizeof(command), "env -u PMI_FD -u PMI_RANK -u PMI_SIZE -u PMI_PORT -u PMI_ID "
-             "-u PMIX_NAMESPACE %s '%s' init 2>&1", setting, program);
+             "-u PMIX_NAMESPACE %s '%s' %s 2>&1", setting, program, alone_as);
     out = popen(command, "r");
     if (!out) {
         perror(command);

@@ -42,7 +42,7 @@ MPL_STATIC_INLINE_PREFIX const char *MPIDI_wait_name(int any, int count)
  * sleep. The caller then looks at what it waits for. Any thread. */
 int MPIDI_wait_turn(MPID_Progress_state * state);
 
-/* End a wait of a thread that is a server. */
+/* End a wait that has had a turn in vain. */
 void MPIDI_wait_leave(MPID_Progress_state * state);
 
 /* Around the loop of a call that waits for all, or any, of count requests (0: for something else). */
@@ -55,12 +55,12 @@ MPL_STATIC_INLINE_PREFIX void MPIDI_wait_begin(MPID_Progress_state * state, int 
     state->wait.reqs = reqs;
     state->wait.turns = 0;
     state->wait.may_pause = 0;
-    state->wait.serving = 0;
+    state->wait.is_counted = 0;
 }
 
 MPL_STATIC_INLINE_PREFIX void MPIDI_wait_end(MPID_Progress_state * state)
 {
-    if (unlikely(state->wait.serving))
+    if (unlikely(state->wait.is_counted))
         MPIDI_wait_leave(state);
     MPIDI_watchdog_end();
 }

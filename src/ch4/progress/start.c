@@ -11,6 +11,10 @@
 #include "threads/stats/report.h"
 #include "mpidu_init_shm.h"
 #include "tsm/tsm_load.h"
+#include "tsm/tsm_wait.h"
+
+/* Looks for threads that have been woken to leave MPI, with a nap (tsm_wait.h) after each. */
+#define LEAVING_LOOKS 1000
 
 static tsm_load_slot_t *slots;  /* one for each process of the node, in shared memory */
 
@@ -77,6 +81,7 @@ int MPIDI_progress_start(void)
 }
 
 #define issue_all_posted() do { } while (0)
+#define MPIDI_thread_others_wait() MPIDU_lock_yields
 #define MPIDI_op_pool_finalize() do { } while (0)
 #endif
 
@@ -108,6 +113,23 @@ void MPIDI_progress_stop(void)
     slots = NULL;
 }
 
+/* MPI is not taken down under a thread that waits in it. That is erroneous, and would crash. */
+static void abort_if_others_wait(void)
+{
+    char text[128];
+    int n;
+
+    for (int i = 0; (n = MPIDI_thread_others_wait()) > 0 && i < LEAVING_LOOKS; i++) {
+        tsm_nap();
+        MPID_THREAD_CS_YIELD(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);
+    }
+    if (n) {
+        snprintf(text, sizeof(text), "MPI_Finalize was called while %d other thread%s of the process "
+                 "waited in MPI", n, n > 1 ? "s" : "");
+        MPID_Abort(MPIR_Process.comm_world, MPI_SUCCESS, 1, text);
+    }
+}
+
 int MPIDI_progress_quiesce(void)
 {
     int mpi_errno = MPI_SUCCESS;
@@ -117,7 +139,8 @@ int MPIDI_progress_quiesce(void)
     MPID_THREAD_CS_ENTER(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);
     if (MPIR_Process.comm_world && MPIR_Process.size > 1)
         mpi_errno = MPIR_Barrier(MPIR_Process.comm_world, &errflag);
-    MPID_THREAD_CS_EXIT(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);
     MPIDI_server_stop();
+    abort_if_others_wait();
+    MPID_THREAD_CS_EXIT(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);
     return mpi_errno;
 }

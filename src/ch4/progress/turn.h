@@ -13,6 +13,23 @@
 #include "server.h"
 #include "watchdog.h"
 
+/* Around the loop of a call that waits in a loop of MPICH's own (watched.h). */
+MPL_STATIC_INLINE_PREFIX void MPIDI_wait_enter(const char *call)
+{
+    MPIDI_watchdog_enter(call);
+#if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI
+    MPIDI_thread_count_wait(1);
+#endif
+}
+
+MPL_STATIC_INLINE_PREFIX void MPIDI_wait_exit(void)
+{
+#if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI
+    MPIDI_thread_count_wait(-1);
+#endif
+    MPIDI_watchdog_leave();
+}
+
 /* One turn of a loop that holds the lock of a VCI and waits for the peer: drive the VCI, and now and
  * then another one, since the peer may be in such a loop for that; let other threads in. What the
  * lock guards may have changed on return. */

@@ -208,7 +208,16 @@ void MPIDI_wait_leave(MPID_Progress_state * state)
             tsm_usc_leave(usc_of(state->vci[i]), &MPIDI_thread_self()->links[i]);
     }
     MPIDI_STATS(MPIDI_STATS_COUNT(usc_left, (uint64_t) __builtin_popcount(state->wait.serving)));
-    state->wait.serving = 0;
+    MPIDI_thread_count_wait(-1);
+    state->wait.is_counted = 0;
+}
+
+/* The wait is one that lasts. */
+static void count_wait(MPIDI_wait_t * w)
+{
+    MPIDI_thread_count_wait(1);
+    w->is_counted = 1;
+    w->serving = 0;
 }
 
 /* 1 if the thread may pause long: it can see without a poll that its call can return, none of its
@@ -337,6 +346,8 @@ static int back_off(MPID_Progress_state * state)
     MPIDI_wait_t list = *w;
 
     MPIDI_watchdog_step();
+    if (!w->is_counted)
+        count_wait(w);
     if (w->turns++ == 0) {
         tsm_patience_begin(&w->patience, 1000 * (uint64_t) MPIR_CVAR_CH4_WAIT_SPIN_USEC,
                            crowded_polls());
@@ -399,6 +410,7 @@ int MPIDI_wait_turn(MPID_Progress_state * state)
   fn_exit:
     return mpi_errno;
   fn_fail:
+    MPIDI_wait_end(state);      /* some callers do not */
     goto fn_exit;
 }
 

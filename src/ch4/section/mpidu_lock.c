@@ -11,3 +11,6 @@
 #endif
 #define TSM_LOCK_HMCS_DEPTH MPICH_THREAD_HMCS_LEVELS
 #include "tsm/lock/tsm_lock.c"
+#include "mpidu_lock.h"
+
+int MPIDU_lock_yields;

@@ -65,4 +65,10 @@ typedef MPL_thread_mutex_t MPIDU_lock_t;
 #define MPIDU_lock_cond_wait MPL_thread_cond_wait
 #endif
 
+/* Around a yield of the lock of the process, in global: the threads that yield wait in MPI. The lock
+ * guards their count. */
+extern int MPIDU_lock_yields;
+#define MPIDU_LOCK_YIELDS(yield_) \
+    do { MPIDU_lock_yields++; yield_; MPIDU_lock_yields--; } while (0)
+
 #endif /* MPIDU_LOCK_H_INCLUDED */

@@ -118,7 +118,7 @@ static void summarize(void)
     fflush(stdout);
 }
 
-static int open_stats(void)
+int MPIDI_stats_start(void)
 {
     MPIDI_stats_open();
     MPIDI_stats_register();
@@ -130,7 +130,7 @@ static int open_stats(void)
 #define ABSENT ": ignored, since this library was configured without --enable-thread-stats\n"
 
 /* The settings ask for what this library has not. */
-static int open_stats(void)
+int MPIDI_stats_start(void)
 {
     const char *trace = MPIR_CVAR_CH4_THREAD_TRACE;
 
@@ -142,23 +142,6 @@ static int open_stats(void)
 }
 
 #endif
-
-int MPIDI_stats_start(void)
-{
-    int mpi_errno = MPI_SUCCESS;
-    const int is_known = MPIR_CVAR_CH4_THREAD_SUMMARY >= 0 && MPIR_CVAR_CH4_THREAD_SUMMARY <= 2;
-
-    if (!is_known)
-        fprintf(stderr, "MPIR_CVAR_CH4_THREAD_SUMMARY=%d: must be 0, 1 or 2\n",
-                MPIR_CVAR_CH4_THREAD_SUMMARY);
-    MPIR_ERR_CHKANDJUMP(!is_known, mpi_errno, MPI_ERR_OTHER, "**other");
-    mpi_errno = open_stats();
-
-  fn_exit:
-    return mpi_errno;
-  fn_fail:
-    goto fn_exit;
-}
 
 void MPIDI_stats_stop(void)
 {

@@ -15,4 +15,13 @@
 #define MPIDI_SHM_ARRIVED() do { } while (0)
 #endif
 
+/* The request of the long message of which a part has come: one for each VCI of each process of the
+ * node, since the parts of messages from two VCIs of a process mix. VCI lock held. */
+MPL_STATIC_INLINE_PREFIX MPIR_Request **MPIDI_arriving(int vsi,
+                                                       MPIDI_POSIX_eager_recv_transaction_t * part)
+{
+    return &MPIDI_POSIX_global.per_vsi[vsi].
+        active_rreq[part->src_local_rank * MPIDI_POSIX_global.num_vsis + part->src_vsi];
+}
+
 #endif /* MPIDI_ARRIVED_H_INCLUDED */

@@ -1,0 +1,20 @@
+/*
+ * Copyright (C) by the MPICH-TSM developers
+ *     See COPYRIGHT in top-level directory
+ */
+
+#ifndef MPIDI_SETTINGS_H_INCLUDED
+#define MPIDI_SETTINGS_H_INCLUDED
+
+/* The control variables of src/ch4: which values they may have, and until when MPI_T_cvar_write may
+ * change them. Most are read once, in MPI_Init. */
+
+/* Check the values, in MPI_Init. Prints a line for the first wrong one and returns 0. From then on the
+ * variables that are read there are fixed. */
+int MPIDI_settings_start(void);
+
+/* In MPI_T_cvar_write: the error code for a value of the variable at addr, which may be any;
+ * MPI_SUCCESS for the variables of others. One thread at a time. */
+int MPIDI_settings_check_write(const void *addr, const void *value);
+
+#endif /* MPIDI_SETTINGS_H_INCLUDED */

@@ -1,0 +1,13 @@
+/*
+ * Copyright (C) by the MPICH-TSM developers
+ *     See COPYRIGHT in top-level directory
+ */
+
+#ifndef OBJECT_NAME_H_INCLUDED
+#define OBJECT_NAME_H_INCLUDED
+
+/* Copy the name of a communicator, datatype or window, from or to the program: one thread at a time, so
+ * that a thread gets a whole name while another sets one. Both have room for MPI_MAX_OBJECT_NAME. */
+void MPIR_Object_name_copy(char *to, const char *from);
+
+#endif /* OBJECT_NAME_H_INCLUDED */
