@@ -92,8 +92,7 @@ static void write_combine(void)
     int rc = write_of(CH4 "MAX_COMBINE", &one);
 
     MT_CHECK(rc == (is_fixed ? MPI_T_ERR_CVAR_SET_NOT_NOW : MPI_SUCCESS),
-             "%s: MAX_COMBINE gave %d", model,
-             rc);
+             "%s: MAX_COMBINE gave %d", model, rc);
 }
 
 int main(int argc, char **argv)

@@ -2,9 +2,9 @@
  * See COPYRIGHT in top-level directory */
 
 /* Objects that all threads of a process use at the same time. They commit one datatype, each for
- * itself, and use it at once. They set and get the name of a communicator, a datatype and a window, and get
- * whole names. One makes windows from an info whose keys the others set and delete; the info keeps the
- * rest. */
+ * itself, and use it at once. They set and get the name of a communicator, a datatype and a window,
+ * and get whole names. One makes windows from an info whose keys the others set and delete; the info
+ * keeps the rest. */
 #include "mt.h"
 
 #define BLOCKS 256
