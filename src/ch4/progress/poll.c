@@ -21,6 +21,9 @@
 #define BACKOFF_FIRST_NS 250
 #define BACKOFF_LAST_NS 16000
 
+/* Turns in vain after which a process below MPI_THREAD_MULTIPLE offers its processor. */
+#define LONE_TURNS 8u
+
 /* Pauses for which a thread of the library leaves a VCI to threads that wait for it. */
 #define WAY_PAUSES 256
 
@@ -106,6 +109,13 @@ void MPIDI_poll_offer_processor(MPIDI_thread_t * self)
         tsm_yield();
 }
 
+void MPIDI_poll_lone_turn(unsigned turns)
+{
+    tsm_load_touch();
+    if (turns >= LONE_TURNS && tsm_load_crowded())
+        MPIDI_section_yield_or_nap(turns - LONE_TURNS);
+}
+
 /* A thread that issues posted operations keeps its lock, because a later operation in the queue may be
  * of the same thread to the same peer, and runs no progress hook, which might wait for a lock. */
 int MPIDI_progress_make_room(int vci)
@@ -134,6 +144,18 @@ static int drive_elsewhere(void)
     return MPIDI_elsewhere_next();
 }
 
+/* The rest of a turn below MPI_THREAD_MULTIPLE. done: what the thread had done before. */
+static int turn_lone(unsigned done)
+{
+    int mpi_errno = drive_elsewhere();
+
+    if (done == MPIDI_thread_done())
+        MPIDI_poll_lone_turn(++MPIDI_thread_local.turns);
+    else
+        MPIDI_thread_local.turns = 0;
+    return mpi_errno;
+}
+
 int MPIDI_progress_turn_locked(int vci)
 {
     MPIDU_Thread_mutex_t *m = &MPIDI_VCI(vci).lock;
@@ -143,7 +165,7 @@ int MPIDI_progress_turn_locked(int vci)
     mpi_errno = MPIDI_drive(&MPIDI_VCI(vci), MPIDI_PROGRESS_ALL, 1);
     MPIR_ERR_CHECK(mpi_errno);
     if (!MPIR_ThreadInfo.isThreaded)
-        return drive_elsewhere();
+        return turn_lone(done);
     depth = MPIDI_section_suspend(m);
     mpi_errno = drive_elsewhere();
     if (done != MPIDI_thread_done())

@@ -33,12 +33,27 @@ void MPIDI_poll_end_backoff(MPIDI_thread_t * self, int vci);
  * take again at once. They may be without a processor, so not for long. */
 void MPIDI_poll_give_way(int vci);
 
+/* A turn in vain of a process below MPI_THREAD_MULTIPLE, the last of so many in a row: no thread of its
+ * own waits for the processor, but those of other processes may. */
+void MPIDI_poll_lone_turn(unsigned turns);
+
 /* A nonblocking call has completed nothing. A program that tests in a loop must not keep the thread
  * that could complete its operation from running. */
 MPL_STATIC_INLINE_PREFIX void MPIDI_poll_test_failed(MPIDI_thread_t * self)
 {
     if (unlikely(--self->tests == 0))
         MPIDI_poll_offer_processor(self);
+}
+
+/* A poll of a process below MPI_THREAD_MULTIPLE: needs no lock. */
+MPL_STATIC_INLINE_PREFIX int MPIDI_poll_lone(MPIDI_per_vci_t * p, int flag, int wait)
+{
+    unsigned done = MPIDI_thread_done();
+    int mpi_errno = MPIDI_drive(p, flag, wait);
+
+    if (!wait && done == MPIDI_thread_done())
+        MPIDI_poll_test_failed(MPIDI_thread_self());
+    return mpi_errno;
 }
 
 /* 1: servers make this poll of a nonblocking call. */
@@ -86,7 +101,7 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_poll(int vci, int flag, int wait)
     int mpi_errno;
 
     if (!MPIR_ThreadInfo.isThreaded)
-        return MPIDI_drive(p, flag, wait);
+        return MPIDI_poll_lone(p, flag, wait);
 
     MPIDI_thread_t *self = MPIDI_thread_self();
     if (unlikely(self->attention) && !MPIDI_poll_attend(self, vci, wait))

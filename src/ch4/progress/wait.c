@@ -400,12 +400,12 @@ int MPIDI_wait_turn(MPID_Progress_state * state)
     int mpi_errno = poll_turn(state);
 
     MPIR_ERR_CHECK(mpi_errno);
-    if (MPIR_ThreadInfo.isThreaded) {
-        if (done == MPIDI_thread_done())
-            mpi_errno = back_off(state);
-        else
-            state->wait.turns = 0;
-    }
+    if (done != MPIDI_thread_done())
+        state->wait.turns = 0;
+    else if (MPIR_ThreadInfo.isThreaded)
+        mpi_errno = back_off(state);
+    else
+        MPIDI_poll_lone_turn(++state->wait.turns);
 
   fn_exit:
     return mpi_errno;
