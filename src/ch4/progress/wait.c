@@ -15,7 +15,7 @@
 /* Turns that complete nothing before a server first yields. */
 #define SERVER_TURNS 8u
 
-/* Sleeps after which a thread that sleeps after one poll tries its full patience again. */
+/* Sleeps after which a thread that sleeps after its first poll tries its full patience again. */
 #define PATIENCE_PROBE 16
 
 /* A spin is twice as long as the one before, up to 2^4 pauses; longer while polls miss. */
@@ -34,22 +34,21 @@
 /* Time between two looks in a sleep of a process with servers. */
 #define SERVED_SLEEP_NS 100000000
 
-/* How many polls pay before a sleep while threads outnumber processors: many if what the thread waits
- * for tends to come meanwhile, else each costs the other threads their time. So the number follows
- * the thread's waits: one less with each sleep; all of it after a wait without one, and once in a
- * while. It counts only while the load is crowded. */
+/* How many polls in vain pay before a sleep while threads outnumber processors: many if what the thread
+ * waits for tends to come meanwhile, else each costs the other threads their time. So the number follows
+ * the thread's waits: one less with each sleep; all of it after a wait that polled in vain and did not
+ * sleep, and once in a while. It counts only while the load is crowded. */
 static __thread struct {
     unsigned polls;
     unsigned sleeps;
-    int slept;                  /* since the last wait began */
+    int slept;                  /* since the last wait that polled in vain began */
 } crowded;
 
-static unsigned crowded_polls(void)
+static void crowded_wait(void)
 {
     if (!crowded.slept)
         crowded.polls = TSM_PATIENCE_POLLS;
     crowded.slept = 0;
-    return crowded.polls;
 }
 
 static void crowded_sleep(void)
@@ -57,7 +56,7 @@ static void crowded_sleep(void)
     if (!tsm_load_crowded())
         return;
     crowded.slept = 1;
-    if (crowded.polls > 1)
+    if (crowded.polls > 0)
         crowded.polls--;
     else if (++crowded.sleeps % PATIENCE_PROBE == 0)
         crowded.polls = TSM_PATIENCE_POLLS;
@@ -216,6 +215,7 @@ void MPIDI_wait_leave(MPID_Progress_state * state)
 static void count_wait(MPIDI_wait_t * w)
 {
     MPIDI_thread_count_wait(1);
+    crowded_wait();
     w->is_counted = 1;
     w->serving = 0;
 }
@@ -350,7 +350,7 @@ static int back_off(MPID_Progress_state * state)
         count_wait(w);
     if (w->turns++ == 0) {
         tsm_patience_begin(&w->patience, 1000 * (uint64_t) MPIR_CVAR_CH4_WAIT_SPIN_USEC,
-                           crowded_polls());
+                           crowded.polls);
         forget_misses(state);
     }
     if (w->serving) {
