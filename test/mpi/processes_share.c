@@ -9,7 +9,7 @@
 #include "mt.h"
 #include <sched.h>
 
-#define ROUNDS 5000
+#define ROUNDS 2500
 
 /* All on the first processor of the mask. */
 static void bind_process(void)
