@@ -34,10 +34,10 @@
 /* Time between two looks in a sleep of a process with servers. */
 #define SERVED_SLEEP_NS 100000000
 
-/* How many polls in vain pay before a sleep while threads outnumber processors: many if what the thread
- * waits for tends to come meanwhile, else each costs the other threads their time. So the number follows
- * the thread's waits: one less with each sleep; all of it after a wait that polled in vain and did not
- * sleep, and once in a while. It counts only while the load is crowded. */
+/* How many polls in vain pay before a sleep while threads outnumber processors: many if what the
+ * thread waits for tends to come meanwhile, else each costs the other threads their time. So the
+ * number follows the thread's waits: one less with each sleep; all of it after a wait that polled in
+ * vain and did not sleep, and once in a while. It counts only while the load is crowded. */
 static __thread struct {
     unsigned polls;
     unsigned sleeps;
