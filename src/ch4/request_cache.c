@@ -182,7 +182,7 @@ void MPIDI_request_cache_flush(MPIDI_thread_t * thread)
     }
 }
 
-/* What op.h says of the lines of a request. The counts of ENABLE_THREAD_STATS take room of their own. */
+/* What op.h says of the lines of a request; counts (ENABLE_THREAD_STATS) are in between. */
 static void check_lines(void)
 {
 #ifndef ENABLE_THREAD_STATS
