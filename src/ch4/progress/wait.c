@@ -15,7 +15,7 @@
 /* Turns that complete nothing before a server first yields. */
 #define SERVER_TURNS 8u
 
-/* Sleeps after which a thread that sleeps after its first poll tries its full patience again. */
+/* Sleeps after which a thread that sleeps after one poll tries its full patience again. */
 #define PATIENCE_PROBE 16
 
 /* A spin is twice as long as the one before, up to 2^4 pauses; longer while polls miss. */
@@ -56,7 +56,7 @@ static void crowded_sleep(void)
     if (!tsm_load_crowded())
         return;
     crowded.slept = 1;
-    if (crowded.polls > 0)
+    if (crowded.polls > 1)
         crowded.polls--;
     else if (++crowded.sleeps % PATIENCE_PROBE == 0)
         crowded.polls = TSM_PATIENCE_POLLS;
