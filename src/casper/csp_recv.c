@@ -30,6 +30,18 @@ static int post_recv(csp_post_t * post, void *buf, MPI_Aint count, MPI_Datatype 
     goto fn_exit;
 }
 
+/* MPI_Irecv wants a request also when it fails, so this one is complete and has the error. */
+static int refuse(MPIR_Comm * comm, int error, MPIR_Request ** req)
+{
+    *req = csp_request_new(MPIR_REQUEST_KIND__RECV, comm);
+    if (!*req)
+        return error;
+    (*req)->casper = NULL;
+    (*req)->status.MPI_ERROR = error;
+    MPIDI_complete(*req);
+    return MPI_SUCCESS;
+}
+
 int csp_irecv(void *buf, MPI_Aint count, MPI_Datatype datatype, int rank, int tag, MPIR_Comm * comm,
               MPIR_Request ** req)
 {
@@ -37,8 +49,8 @@ int csp_irecv(void *buf, MPI_Aint count, MPI_Datatype datatype, int rank, int ta
     csp_post_t post = {.kind = CSP_POST_RECV };
     int mpi_errno = csp_envelope_recv(comm, rank, tag, &post);
 
-    *req = NULL;
-    MPIR_ERR_CHECK(mpi_errno);
+    if (mpi_errno)
+        return refuse(comm, mpi_errno, req);
     *req = csp_request_new(MPIR_REQUEST_KIND__RECV, comm);
     op = *req ? csp_op_new(*req) : NULL;
     MPIR_ERR_CHKANDSTMT(!op, mpi_errno, MPIX_ERR_NOREQ, goto fn_fail, "**nomemreq");

@@ -110,6 +110,7 @@ static void set_hint(MPI_Comm comm, const char *key, const char *value)
 static void among_users(int offloads, int is_tag)
 {
     MPI_Comm half, inter, dup, merged, alone;
+    int rank;
     MT_OK(MPI_Comm_split(MPI_COMM_WORLD, mt.rank % 2, -mt.rank, &half));
     MT_OK(MPI_Intercomm_create(half, 0, MPI_COMM_WORLD,
                                mt.rank % 2 ? (mt.size - 1) / 2 * 2 : (mt.size - 2) / 2 * 2 + 1, 7,
@@ -126,7 +127,8 @@ static void among_users(int offloads, int is_tag)
     use(dup, 1);
     MT_OK(MPI_Intercomm_merge(inter, mt.rank % 2, &merged));
     use_as(merged, offloads, "merged");
-    MT_OK(MPI_Comm_split(inter, mt.rank < 2 ? 0 : MPI_UNDEFINED, 0, &alone));
+    MT_OK(MPI_Comm_rank(inter, &rank));
+    MT_OK(MPI_Comm_split(inter, rank == 0 ? 0 : MPI_UNDEFINED, 0, &alone));
     if (alone != MPI_COMM_NULL) {
         use_as(alone, offloads, "one on each side");
         MT_OK(MPI_Comm_free(&alone));
