@@ -3,8 +3,8 @@
 
 /* Intercommunicators beside ghosts: those of users are offloaded, those with spawned processes are not,
  * and all members of both sides do the same. Messages of all sizes to all remote processes, by source
- * and by wildcards, on one that is made, duplicated, merged, told not to be offloaded, of processes that
- * connect, and on those made from spawned ones. Needs 3. */
+ * and by wildcards, on one that is made, duplicated, split, switched off and on, merged; between
+ * processes that connect; and on those made from spawned ones. Needs 3 processes. */
 #include "../mt.h"
 
 enum { KINDS = 5, MOST = 60000, CHILDREN = 2 };
