@@ -13,6 +13,7 @@ mpi_core_sources += \
     src/mpid/ch4/src/casper/csp_direct.c \
     src/mpid/ch4/src/casper/csp_domain.c \
     src/mpid/ch4/src/casper/csp_done.c \
+    src/mpid/ch4/src/casper/csp_envelope.c \
     src/mpid/ch4/src/casper/csp_expose.c \
     src/mpid/ch4/src/casper/csp_file.c \
     src/mpid/ch4/src/casper/csp_ghost.c \

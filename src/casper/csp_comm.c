@@ -5,6 +5,7 @@
 
 #include "mpidimpl.h"
 #include "csp.h"
+#include "csp_envelope.h"
 #include "csp_hint.h"
 #include "csp_world.h"
 
@@ -27,17 +28,43 @@ void csp_comm_register_hint(void)
     wildcards = MPIR_Comm_register_hint(0, NULL, NULL, MPIR_COMM_HINT_TYPE_INT, 0, 0);
 }
 
-/* Can the communicator be offloaded? The answer is the same in all its processes. Communicators that
- * MPICH makes for itself, inside another one, never are; nor, yet, are intercommunicators and those
- * with processes of another MPI_COMM_WORLD. */
+/* 1 if all processes of the map are of our MPI_COMM_WORLD. */
+static int is_in_world(const MPIDI_rank_map_t * map)
+{
+    return map->mode != MPIDI_RANK_MAP_MLUT && map->avtid == 0;
+}
+
+static int is_of_users(MPIR_Comm * comm)
+{
+    if (!is_in_world(&MPIDI_COMM(comm, map)))
+        return 0;
+    return comm->comm_kind == MPIR_COMM_KIND__INTRACOMM ? comm->local_size > 1 :
+        is_in_world(&MPIDI_COMM(comm, local_map));
+}
+
+/* Can the communicator be offloaded? The answer is the same in all its processes, on both sides of an
+ * intercommunicator. Communicators that MPICH makes for itself, inside another one, never are; nor are
+ * those with processes of another MPI_COMM_WORLD. */
 int csp_comm_is_possible(MPIR_Comm * comm)
 {
     return csp_world.is_split && csp_world.offloads && !csp_world.is_ghost &&
-        comm->comm_kind == MPIR_COMM_KIND__INTRACOMM && comm->local_size > 1 &&
         !MPIR_CONTEXT_READ_FIELD(SUBCOMM, comm->context_id) &&
         !MPIR_CONTEXT_READ_FIELD(IS_LOCALCOMM, comm->context_id) &&
-        !MPIR_CONTEXT_READ_FIELD(DYNAMIC_PROC, comm->context_id) &&
-        MPIDI_COMM(comm, map).mode != MPIDI_RANK_MAP_MLUT && MPIDI_COMM(comm, map).avtid == 0;
+        !MPIR_CONTEXT_READ_FIELD(DYNAMIC_PROC, comm->context_id) && is_of_users(comm);
+}
+
+/* Where the program does not say which wildcards it uses, the assertions of MPI do. */
+static int used_wildcards(const MPIR_Comm * comm)
+{
+    int used = CSP_HINT_ANY_SRC | CSP_HINT_ANY_TAG;
+
+    if (comm->hints[wildcards])
+        used = comm->hints[wildcards] - 1;
+    if (comm->hints[MPIR_COMM_HINT_NO_ANY_SOURCE])
+        used &= ~CSP_HINT_ANY_SRC;
+    if (comm->hints[MPIR_COMM_HINT_NO_ANY_TAG])
+        used &= ~CSP_HINT_ANY_TAG;
+    return used;
 }
 
 /* A message below the threshold takes another way than one above. The two ends agree only if the
@@ -57,7 +84,8 @@ static void decide(MPIR_Comm * comm)
 {
     int wish = comm->hints[async] == CSP_HINT_UNSET ? csp_world.settings.all_comms : comm->hints[async];
 
-    MPIDI_COMM(comm, casper) = wish && csp_comm_is_possible(comm);
+    MPIDI_COMM(comm, casper) = wish && csp_comm_is_possible(comm) &&
+        csp_envelope_permits(used_wildcards(comm));
     decide_threshold(comm);
 }
 
@@ -103,20 +131,6 @@ void csp_comm_hints(MPIR_Comm * comm, MPIR_Info * info)
     decide(comm);
 }
 
-/* Where the program does not say which wildcards it uses, the assertions of MPI do. */
-static int used_wildcards(const MPIR_Comm * comm)
-{
-    int used = CSP_HINT_ANY_SRC | CSP_HINT_ANY_TAG;
-
-    if (comm->hints[wildcards])
-        used = comm->hints[wildcards] - 1;
-    if (comm->hints[MPIR_COMM_HINT_NO_ANY_SOURCE])
-        used &= ~CSP_HINT_ANY_SRC;
-    if (comm->hints[MPIR_COMM_HINT_NO_ANY_TAG])
-        used &= ~CSP_HINT_ANY_TAG;
-    return used;
-}
-
 int csp_comm_info(MPIR_Comm * comm, MPIR_Info * info)
 {
     int mpi_errno;
@@ -125,8 +139,16 @@ int csp_comm_info(MPIR_Comm * comm, MPIR_Info * info)
         return MPI_SUCCESS;
     mpi_errno = MPIR_Info_set_impl(info, "async_config",
                                    MPIDI_COMM(comm, casper) ? "true" : "false");
-    return mpi_errno ? mpi_errno :
-        MPIR_Info_set_impl(info, "wildcard_used", csp_hint_wildcards(used_wildcards(comm)));
+    MPIR_ERR_CHECK(mpi_errno);
+    mpi_errno = MPIR_Info_set_impl(info, "wildcard_used", csp_hint_wildcards(used_wildcards(comm)));
+    MPIR_ERR_CHECK(mpi_errno);
+    mpi_errno = MPIR_Info_set_impl(info, "csp_matching", csp_envelope_mode());
+    MPIR_ERR_CHECK(mpi_errno);
+
+  fn_exit:
+    return mpi_errno;
+  fn_fail:
+    goto fn_exit;
 }
 
 int csp_comm_wish(MPIR_Info * info)

@@ -5,8 +5,8 @@
 
 #include "mpidimpl.h"
 #include <pthread.h>
+#include "csp_envelope.h"
 #include "csp_help.h"
-#include "csp_post.h"
 #include "csp_ring.h"
 
 /* Looks of a waiting process between two that check whether its ghost lives. */
@@ -62,7 +62,7 @@ static void take_data(csp_op_t * op, const csp_answer_t * answer, MPI_Aint bytes
     csp_slot_free((int) answer->segment, answer->object);
 }
 
-static void complete_recv(csp_op_t * op, const csp_answer_t * answer)
+static void complete_recv(csp_op_t * op, csp_answer_t * answer)
 {
     MPI_Status *status = &op->req->status;
     MPI_Aint got = MPL_MIN((MPI_Aint) answer->bytes, op->data.bytes);
@@ -73,6 +73,7 @@ static void complete_recv(csp_op_t * op, const csp_answer_t * answer)
         MPIR_STATUS_SET_COUNT(*status, 0);
         return;
     }
+    csp_envelope_read(op->rank, answer);
     status->MPI_SOURCE = answer->source;
     status->MPI_TAG = answer->tag;
     MPIR_STATUS_SET_COUNT(*status, got);
@@ -86,7 +87,7 @@ static void complete_recv(csp_op_t * op, const csp_answer_t * answer)
 /* After the port of completion nothing touches the request or the buffer, which the caller may reuse at
  * once. The operation is freed only then: a cancel that finds it in use again must find the request
  * complete (csp_cancel.c). */
-static void complete(csp_op_t * op, const csp_answer_t * answer)
+static void complete(csp_op_t * op, csp_answer_t * answer)
 {
     MPIR_Request *req = op->req;
 

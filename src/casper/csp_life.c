@@ -5,9 +5,9 @@
 
 #include "mpidimpl.h"
 #include "csp.h"
+#include "csp_envelope.h"
 #include "csp_ghost.h"
 #include "csp_inner.h"
-#include "csp_post.h"
 
 static int hook = -1;
 
@@ -44,6 +44,7 @@ int csp_start(void)
         MPL_initlock_unlock(&MPIR_init_lock);
         csp_ghost_run();
     }
+    csp_envelope_start();
     mpi_errno = MPIR_Progress_hook_register(csp_take_answers, &hook);
     MPIR_ERR_CHECK(mpi_errno);
     MPIR_Progress_hook_activate(hook);
@@ -89,4 +90,5 @@ void csp_leave(void)
     csp_world_show_all();
     csp_world.is_split = 0;
     MPL_free(csp_world.ghost_of);
+    csp_envelope_end();
 }

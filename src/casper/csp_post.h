@@ -19,6 +19,7 @@ typedef struct csp_op {
     csp_data_t data;            /* the user's buffer */
     csp_answer_t answer;
     uint64_t serial;            /* of this use of the structure; never used twice */
+    int rank;                   /* receive, matched probe: of the sender, or MPI_ANY_SOURCE */
     uint64_t message;           /* of a matched probe: the ghost's name for the message */
     TSM_ATOMIC(int) is_answered;
     struct csp_op *next;        /* in the pool */

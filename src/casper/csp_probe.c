@@ -5,23 +5,23 @@
 
 #include "mpidimpl.h"
 #include "csp.h"
-#include "csp_post.h"
+#include "csp_envelope.h"
 
 static int ask(uint32_t kind, int rank, int tag, MPIR_Comm * comm, csp_op_t ** op)
 {
-    csp_post_t post = {
-        .kind = kind,.context = comm->recvcontext_id,.rank = rank,.tag = tag
-    };
+    csp_post_t post = {.kind = kind };
+    int mpi_errno = csp_envelope_recv(comm, rank, tag, &post);
 
-    return csp_ask(&post, op);
+    return mpi_errno ? mpi_errno : csp_ask(&post, op);
 }
 
-static int has_found(const csp_op_t * op, MPI_Status * status)
+static int has_found(csp_op_t * op, int rank, MPI_Status * status)
 {
-    const csp_answer_t *answer = &op->answer;
+    csp_answer_t *answer = &op->answer;
 
     if (!(answer->flags & CSP_ANSWER_FOUND))
         return 0;
+    csp_envelope_read(rank, answer);
     if (status != MPI_STATUS_IGNORE) {
         status->MPI_SOURCE = answer->source;
         status->MPI_TAG = answer->tag;
@@ -53,7 +53,7 @@ int csp_iprobe(int rank, int tag, MPIR_Comm * comm, int *flag, MPI_Status * stat
     MPIR_ERR_CHECK(mpi_errno);
     mpi_errno = ask(CSP_POST_PROBE, rank, tag, comm, &op);
     MPIR_ERR_CHECK(mpi_errno);
-    *flag = has_found(op, status);
+    *flag = has_found(op, rank, status);
     csp_op_free(op);
 
   fn_exit:
@@ -72,7 +72,7 @@ int csp_improbe(int rank, int tag, MPIR_Comm * comm, int *flag, MPIR_Request ** 
     MPIR_ERR_CHECK(mpi_errno);
     mpi_errno = ask(CSP_POST_MPROBE, rank, tag, comm, &op);
     MPIR_ERR_CHECK(mpi_errno);
-    *flag = has_found(op, status);
+    *flag = has_found(op, rank, status);
     if (!*flag) {
         csp_op_free(op);
         goto fn_exit;
@@ -81,6 +81,7 @@ int csp_improbe(int rank, int tag, MPIR_Comm * comm, int *flag, MPIR_Request ** 
     MPIR_ERR_CHKANDSTMT(!*message, mpi_errno, MPIX_ERR_NOREQ, goto fn_fail, "**nomemreq");
     (*message)->casper = op;
     op->message = op->answer.object;
+    op->rank = rank;
 
   fn_exit:
     return mpi_errno;

@@ -6,7 +6,7 @@
 #include "mpidimpl.h"
 #include "csp.h"
 #include "csp_direct.h"
-#include "csp_post.h"
+#include "csp_envelope.h"
 
 /* Describe the buffer, and post the receive of req. */
 static int post_recv(csp_post_t * post, void *buf, MPI_Aint count, MPI_Datatype datatype,
@@ -30,18 +30,31 @@ static int post_recv(csp_post_t * post, void *buf, MPI_Aint count, MPI_Datatype 
     goto fn_exit;
 }
 
+/* MPI_Irecv wants a request also when it fails, so this one is complete and has the error. */
+static int refuse(MPIR_Comm * comm, int error, MPIR_Request ** req)
+{
+    *req = csp_request_new(MPIR_REQUEST_KIND__RECV, comm);
+    if (!*req)
+        return error;
+    (*req)->casper = NULL;
+    (*req)->status.MPI_ERROR = error;
+    MPIDI_complete(*req);
+    return MPI_SUCCESS;
+}
+
 int csp_irecv(void *buf, MPI_Aint count, MPI_Datatype datatype, int rank, int tag, MPIR_Comm * comm,
               MPIR_Request ** req)
 {
-    int mpi_errno = MPI_SUCCESS;
     csp_op_t *op;
-    csp_post_t post = {
-        .kind = CSP_POST_RECV,.context = comm->recvcontext_id,.rank = rank,.tag = tag
-    };
+    csp_post_t post = {.kind = CSP_POST_RECV };
+    int mpi_errno = csp_envelope_recv(comm, rank, tag, &post);
 
+    if (mpi_errno)
+        return refuse(comm, mpi_errno, req);
     *req = csp_request_new(MPIR_REQUEST_KIND__RECV, comm);
     op = *req ? csp_op_new(*req) : NULL;
     MPIR_ERR_CHKANDSTMT(!op, mpi_errno, MPIX_ERR_NOREQ, goto fn_fail, "**nomemreq");
+    op->rank = rank;
     mpi_errno = post_recv(&post, buf, count, datatype, op);
     MPIR_ERR_CHECK(mpi_errno);
 

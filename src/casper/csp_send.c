@@ -6,16 +6,7 @@
 #include "mpidimpl.h"
 #include "csp.h"
 #include "csp_direct.h"
-#include "csp_post.h"
-
-/* The number of the process that has this rank. */
-static int number_of(MPIR_Comm * comm, int rank)
-{
-    int number = 0, avtid;
-
-    MPIDIU_comm_rank_to_pid(comm, rank, &number, &avtid);
-    return number;
-}
+#include "csp_envelope.h"
 
 /* A slot for data; -1: all are in use. Bits are set by others, but cleared by this process alone. */
 static int take_slot(void)
@@ -59,11 +50,11 @@ int csp_isend(const void *buf, MPI_Aint count, MPI_Datatype datatype, int rank, 
     csp_data_t data;
     csp_op_t *op = NULL;
     csp_post_t post = {
-        .kind = CSP_POST_SEND,.flags = is_synchronous ? CSP_POST_SYNC : 0,
-        .context = comm->context_id,.rank = comm->rank,.tag = tag,.dest = number_of(comm, rank)
+        .kind = CSP_POST_SEND,.flags = is_synchronous ? CSP_POST_SYNC : 0
     };
 
     *req = NULL;
+    csp_envelope_send(comm, rank, tag, &post);
     mpi_errno = csp_data_of_send(buf, count, datatype, &data);
     MPIR_ERR_CHECK(mpi_errno);
     post.addr = (uint64_t) (uintptr_t) data.addr;

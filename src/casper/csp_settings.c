@@ -28,10 +28,11 @@ static void make_plain(char *text)
 void csp_settings_text(char text[CSP_SETTINGS_TEXT])
 {
     const char *ghosts = value_of("CSP_NG"), *config = value_of("CSP_ASYNC_CONFIG");
-    const char *placement = value_of("CSP_PLACEMENT");
+    const char *placement = value_of("CSP_PLACEMENT"), *matching = value_of("CSP_MATCHING");
 
-    snprintf(text, CSP_SETTINGS_TEXT, "%.40s/%.40s/%.40s", *ghosts ? ghosts : "unset",
-             *config ? config : "unset", *placement ? placement : "unset");
+    snprintf(text, CSP_SETTINGS_TEXT, "%.40s/%.40s/%.40s/%.40s", *ghosts ? ghosts : "unset",
+             *config ? config : "unset", *placement ? placement : "unset",
+             *matching ? matching : "unset");
     make_plain(text);
 }
 
@@ -62,10 +63,31 @@ static const char *read_placement(const char *text, csp_domain_kind_t * placemen
     return *problem ? problem : NULL;
 }
 
+static const char *const matchings[] = { "masked", "tag", "dup" };   /* csp_matching_t */
+
+const char *csp_settings_matching(csp_matching_t matching)
+{
+    return matchings[matching];
+}
+
+/* Returns NULL, or what is wrong. */
+static const char *read_matching(const char *text, csp_matching_t * matching)
+{
+    static char problem[CSP_SETTINGS_TEXT];
+
+    *matching = CSP_MASKED;
+    while (*text && *matching <= CSP_DUP && strcmp(text, matchings[*matching]) != 0)
+        (*matching)++;
+    if (*matching <= CSP_DUP)
+        return NULL;
+    snprintf(problem, sizeof(problem), "CSP_MATCHING=%.40s is not masked, tag or dup", text);
+    return problem;
+}
+
 const char *csp_settings_read(csp_settings_t * settings)
 {
     static char problem[CSP_SETTINGS_TEXT];
-    const char *ghosts = value_of("CSP_NG"), *config = value_of("CSP_ASYNC_CONFIG");
+    const char *ghosts = value_of("CSP_NG"), *config = value_of("CSP_ASYNC_CONFIG"), *matching;
 
     settings->ghosts = 0;
     settings->all_comms = strcmp(config, "off") != 0;
@@ -78,5 +100,8 @@ const char *csp_settings_read(csp_settings_t * settings)
         snprintf(problem, sizeof(problem), "CSP_ASYNC_CONFIG=%.40s is neither on nor off", config);
         return problem;
     }
+    matching = read_matching(value_of("CSP_MATCHING"), &settings->matching);
+    if (matching)
+        return matching;
     return read_placement(value_of("CSP_PLACEMENT"), &settings->placement);
 }

@@ -8,13 +8,21 @@
 
 #include "csp_domain.h"
 
-/* The settings from the environment: CSP_NG, CSP_ASYNC_CONFIG, CSP_PLACEMENT. All processes must have
- * the same. */
+/* The settings from the environment: CSP_NG, CSP_ASYNC_CONFIG, CSP_PLACEMENT, CSP_MATCHING. All
+ * processes must have the same. */
+
+/* How messages are named (csp_envelope.h). */
+typedef enum csp_matching {
+    CSP_MASKED,
+    CSP_TAG,
+    CSP_DUP
+} csp_matching_t;
 
 typedef struct csp_settings {
     int ghosts;                 /* of each node; 0: none */
     int all_comms;              /* offload every communicator, not only those that ask for it */
     csp_domain_kind_t placement;        /* users of one such part of a node share ghosts of it */
+    csp_matching_t matching;
 } csp_settings_t;
 
 #define CSP_SETTINGS_TEXT 256   /* bytes */
@@ -24,5 +32,8 @@ void csp_settings_text(char text[CSP_SETTINGS_TEXT]);
 
 /* Read the settings. Returns NULL, or what is wrong with them: text that the caller does not free. */
 const char *csp_settings_read(csp_settings_t * settings);
+
+/* The text for a way to name messages; static. */
+const char *csp_settings_matching(csp_matching_t matching);
 
 #endif /* CSP_SETTINGS_H_INCLUDED */
