@@ -59,11 +59,11 @@ MPL_STATIC_INLINE_PREFIX void MPIDI_section_enter(MPIDU_Thread_mutex_t * m, int 
     }
 }
 
-/* Enter, unless the thread is in the section already: then one level is enough for a caller that is not
- * entered again. Returns 1 if it has to exit. */
+/* Enter, unless the thread is in the section already, as is most likely: then one level is enough for a
+ * caller that is not entered again. Returns 1 if it has to exit. */
 MPL_STATIC_INLINE_PREFIX int MPIDI_section_enter_once(MPIDU_Thread_mutex_t * m)
 {
-    if (likely(MPIDI_vci_lock_is_mine(m)))
+    if (likely(MPIDI_vci_lock_owner(m) == MPIDI_VCI_LOCK_SELF()))
         return 0;
     MPIDI_section_enter_first(m, 0);
     return 1;

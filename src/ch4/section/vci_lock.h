@@ -31,11 +31,15 @@
 #define MPIDI_VCI_LOCK_SELF() pthread_self()
 #endif
 
+MPL_STATIC_INLINE_PREFIX pthread_t MPIDI_vci_lock_owner(const MPIDU_Thread_mutex_t * m)
+{
+    return __atomic_load_n(&m->owner, __ATOMIC_RELAXED);
+}
+
 /* Looks at the thread's own count first: the owner is in a line of the holder's. */
 MPL_STATIC_INLINE_PREFIX int MPIDI_vci_lock_is_mine(const MPIDU_Thread_mutex_t * m)
 {
-    return MPIDI_thread_local.held &&
-        __atomic_load_n(&m->owner, __ATOMIC_RELAXED) == MPIDI_VCI_LOCK_SELF();
+    return MPIDI_thread_local.held && MPIDI_vci_lock_owner(m) == MPIDI_VCI_LOCK_SELF();
 }
 
 MPL_STATIC_INLINE_PREFIX void MPIDI_vci_lock_own_(MPIDU_Thread_mutex_t * m, int is_vci)

@@ -6,6 +6,8 @@
 #ifndef AM_GIVEN_H_INCLUDED
 #define AM_GIVEN_H_INCLUDED
 
+#include "enter_once.h"
+
 /* The request of a one-sided operation that goes as an active message: the one in *req_ptr, given by a
  * model that posts operations, with a reference for the device, or a new one. NULL without memory. VCI
  * held. */

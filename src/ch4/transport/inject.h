@@ -12,6 +12,8 @@
  * about eight atomic instructions on them and on the communicator. MPIR_CVAR_CH4_SHM_INJECT switches
  * it off. Included by posix_send.h. */
 
+#include "enter_once.h"
+
 #ifdef HAVE_DEBUGGER_SUPPORT
 #define MPIDI_INJECT 0          /* the list of pending sends wants requests */
 #else
@@ -48,16 +50,6 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_inject_locked(const void *buf, MPI_Aint count
                                   src_vsi, dst_vsi, data_sz ? &sent : NULL) == MPIDI_POSIX_OK;
 }
 
-/* Enter the VCI, whose lock lockq's sender has already. Returns 1 if it must be left again. */
-MPL_STATIC_INLINE_PREFIX int MPIDI_inject_enter(int vsi)
-{
-#if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI
-    return MPIR_ThreadInfo.isThreaded && MPIDI_section_enter_once(&MPIDI_VCI(vsi).lock);
-#else
-    return 0;
-#endif
-}
-
 /* Returns 1 if the message was sent, with the builtin complete request in *request, or 0 if nothing
  * was done. Takes the VCI lock. */
 __attribute__((always_inline))
@@ -83,11 +75,10 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_inject(const void *buf, MPI_Aint count,
     am_hdr.flags = MPIDIG_AM_SEND_FLAGS_NONE;
     am_hdr.data_sz = data_sz;
     am_hdr.rndv_hdr_sz = 0;
-    entered = MPIDI_inject_enter(src_vsi);
+    entered = MPIDI_enter_once(src_vsi);
     is_sent = MPIDI_inject_locked(buf, count, datatype, data_sz,
                                       MPIDIU_rank_to_lpid(rank, comm), &am_hdr, src_vsi, dst_vsi);
-    if (unlikely(entered))
-        MPID_THREAD_CS_EXIT(VCI, MPIDI_VCI(src_vsi).lock);
+    MPIDI_exit_once(src_vsi, entered);
     if (is_sent)
         *request = MPIR_Request_create_complete(MPIR_REQUEST_KIND__SEND);
     return is_sent;
