@@ -241,11 +241,11 @@ static void print_rows(void)
 
     for (int i = 0; i < NUM_ROWS; i++) {
         if (has_row(i)) {
-            fprintf(stderr, "%s%s", between, rows[i].name);
+            MPIDI_settings_print("%s%s", between, rows[i].name);
             between = ", ";
         }
     }
-    fprintf(stderr, "\n");
+    MPIDI_settings_print("\n");
 }
 
 /* Set the row from the CVAR or the default. Prints an error and returns 0 if this is not possible. */
@@ -254,12 +254,12 @@ static int choose_row(const char *name)
     int row = name && *name ? find_row(name) : default_row();
 
     if (row < 0) {
-        fprintf(stderr, "MPIR_CVAR_CH4_THREAD_CS=%s: unknown thread-safety model; choose one of: ",
-                name);
+        MPIDI_settings_print("MPIR_CVAR_CH4_THREAD_CS=%s: unknown thread-safety model; "
+                             "choose one of: ", name);
         print_rows();
     } else if (!has_row(row)) {
-        fprintf(stderr, "MPIR_CVAR_CH4_THREAD_CS=%s: this library was configured with "
-                "--enable-thread-cs=%s; choose one of: ", name, MPICH_THREAD_CS_NAME);
+        MPIDI_settings_print("MPIR_CVAR_CH4_THREAD_CS=%s: this library was configured with "
+                             "--enable-thread-cs=%s; choose one of: ", name, MPICH_THREAD_CS_NAME);
         print_rows();
     } else {
         MPIDI_model.row = row;
@@ -292,15 +292,15 @@ static void print_unfit(const char *name)
 {
     const char *between = "";
 
-    fprintf(stderr, "MPIR_CVAR_CH4_THREAD_PROGRESS=%s: not possible with the model %s; choose one of: ",
-            name, rows[MPIDI_model.row].name);
+    MPIDI_settings_print("MPIR_CVAR_CH4_THREAD_PROGRESS=%s: not possible with the model %s; "
+                         "choose one of: ", name, rows[MPIDI_model.row].name);
     for (int i = 0; i < NUM_KINDS; i++) {
         if (fits(i)) {
-            fprintf(stderr, "%s%s", between, kinds[i]);
+            MPIDI_settings_print("%s%s", between, kinds[i]);
             between = ", ";
         }
     }
-    fprintf(stderr, "\n");
+    MPIDI_settings_print("\n");
 }
 
 /* Set the kind of progress from the CVAR, or as configured if the model can have that. */
@@ -312,10 +312,10 @@ static int choose_progress(const char *name)
     if (!given && kind == NUM_KINDS)    /* "default" */
         return 1;
     if (kind == NUM_KINDS) {
-        fprintf(stderr, "MPIR_CVAR_CH4_THREAD_PROGRESS=%s: unknown; choose one of:", name);
+        MPIDI_settings_print("MPIR_CVAR_CH4_THREAD_PROGRESS=%s: unknown; choose one of:", name);
         for (int i = 0; i < NUM_KINDS; i++)
-            fprintf(stderr, "%s %s", i ? "," : "", kinds[i]);
-        fprintf(stderr, "\n");
+            MPIDI_settings_print("%s %s", i ? "," : "", kinds[i]);
+        MPIDI_settings_print("\n");
         return 0;
     }
     if (fits(kind))
@@ -337,14 +337,15 @@ static int choose_post_queue(const char *name)
     if (!given)
         return 1;
     if (!has_choice) {
-        fprintf(stderr, "MPIR_CVAR_CH4_POST_QUEUE=%s: not possible with the model %s, which has no "
-                "queue to choose\n", name, rows[MPIDI_model.row].name);
+        MPIDI_settings_print("MPIR_CVAR_CH4_POST_QUEUE=%s: not possible with the model %s, which "
+                             "has no queue to choose\n", name, rows[MPIDI_model.row].name);
         return 0;
     }
     if (!strcasecmp(name, "wait-free"))
         MPIDI_model.post_queue = MPIDI_POST_QUEUE_WAIT_FREE;
     else if (strcasecmp(name, "swp"))
-        fprintf(stderr, "MPIR_CVAR_CH4_POST_QUEUE=%s: unknown; choose one of: swp, wait-free\n", name);
+        MPIDI_settings_print("MPIR_CVAR_CH4_POST_QUEUE=%s: unknown; "
+                             "choose one of: swp, wait-free\n", name);
     return !strcasecmp(name, "wait-free") || !strcasecmp(name, "swp");
 }
 
@@ -353,17 +354,18 @@ static int choose_post_queue(const char *name)
 static int check_mpich(void)
 {
     if (MPIR_CVAR_CH4_NUM_VCIS < 1) {
-        fprintf(stderr, "MPIR_CVAR_CH4_NUM_VCIS=%d: must be at least 1\n", MPIR_CVAR_CH4_NUM_VCIS);
+        MPIDI_settings_print("MPIR_CVAR_CH4_NUM_VCIS=%d: must be at least 1\n",
+                             MPIR_CVAR_CH4_NUM_VCIS);
         return 0;
     }
     if (MPIR_CVAR_CH4_NUM_VCIS > MPIDI_CH4_MAX_VCIS) {
-        fprintf(stderr, "MPIR_CVAR_CH4_NUM_VCIS=%d: this library was configured for at most %d "
-                "(--with-ch4-max-vcis; always 1 for --enable-thread-cs=global)\n",
-                MPIR_CVAR_CH4_NUM_VCIS, MPIDI_CH4_MAX_VCIS);
+        MPIDI_settings_print("MPIR_CVAR_CH4_NUM_VCIS=%d: this library was configured for at most %d "
+                             "(--with-ch4-max-vcis; always 1 for --enable-thread-cs=global)\n",
+                             MPIR_CVAR_CH4_NUM_VCIS, MPIDI_CH4_MAX_VCIS);
         return 0;
     }
     if (MPIR_CVAR_ENABLE_FT) {
-        fprintf(stderr, "MPIR_CVAR_ENABLE_FT=1: ch4 devices have no fault tolerance\n");
+        MPIDI_settings_print("MPIR_CVAR_ENABLE_FT=1: ch4 devices have no fault tolerance\n");
         return 0;
     }
     return 1;

@@ -70,12 +70,25 @@ static int is_fixed(const setting_t * s)
 #endif
 }
 
+void MPIDI_settings_print(const char *format, ...)
+{
+    static int has_waited;
+    va_list args;
+
+    if (MPIR_Process.rank > 0 && !has_waited)
+        nanosleep(&(struct timespec) {1, 0}, NULL);
+    has_waited = 1;
+    va_start(args, format);
+    vfprintf(stderr, format, args);
+    va_end(args);
+}
+
 static void print_wrong(const setting_t * s, int value)
 {
     if (s->most == INT_MAX)
-        fprintf(stderr, "%s=%d: must be at least %d\n", s->name, value, s->least);
+        MPIDI_settings_print("%s=%d: must be at least %d\n", s->name, value, s->least);
     else
-        fprintf(stderr, "%s=%d: must be from %d to %d\n", s->name, value, s->least, s->most);
+        MPIDI_settings_print("%s=%d: must be from %d to %d\n", s->name, value, s->least, s->most);
 }
 
 int MPIDI_settings_start(void)

@@ -13,6 +13,11 @@
  * variables that are read there are fixed. */
 int MPIDI_settings_start(void);
 
+/* Print what is wrong with a setting, or the next part of that. The processes of a job tend to have the
+ * same settings, so all but process 0 wait for a second before: process 0 ends the job meanwhile,
+ * unless its own settings are right. In MPI_Init. */
+void MPIDI_settings_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
 /* In MPI_T_cvar_write: the error code for a value of the variable at addr, which may be any;
  * MPI_SUCCESS for the variables of others. One thread at a time. */
 int MPIDI_settings_check_write(const void *addr, const void *value);

@@ -57,6 +57,7 @@ cvars:
 
 #include <unistd.h>
 #include "threads/model.h"
+#include "threads/settings.h"
 #include "threads/stats/hooks.h"
 #include "threads/stats/places.h"
 #include "tsm/tsm_load.h"
@@ -117,7 +118,7 @@ static int in_range(const char *cvar, int value, int most)
 {
     if (value >= 1 && value <= most)
         return 1;
-    fprintf(stderr, "%s=%d: must be from 1 to %d\n", cvar, value, most);
+    MPIDI_settings_print("%s=%d: must be from 1 to %d\n", cvar, value, most);
     return 0;
 }
 
