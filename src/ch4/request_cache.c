@@ -182,22 +182,8 @@ void MPIDI_request_cache_flush(MPIDI_thread_t * thread)
     }
 }
 
-/* What op.h says of the lines of a request; counts (ENABLE_THREAD_STATS) are in between. */
-static void check_lines(void)
-{
-#ifndef ENABLE_THREAD_STATS
-    MPL_COMPILE_TIME_ASSERT(offsetof(MPIR_Request, waiter) < MPL_CACHELINE_SIZE);
-    MPL_COMPILE_TIME_ASSERT(offsetof(MPIR_Request, next) / MPL_CACHELINE_SIZE == 1);
-    MPL_COMPILE_TIME_ASSERT((offsetof(MPIR_Request, match) + sizeof(MPIDI_match_t) - 1) /
-                            MPL_CACHELINE_SIZE == 1);
-#endif
-    MPL_COMPILE_TIME_ASSERT(offsetof(MPIR_Request, dev.ch4) % MPL_CACHELINE_SIZE == 0);
-    MPL_COMPILE_TIME_ASSERT(sizeof(MPIR_Request) % MPL_CACHELINE_SIZE == 0);
-}
-
 void MPIDI_request_cache_open(void)
 {
-    check_lines();
     MPL_COMPILE_TIME_ASSERT(MPIDI_THREAD_REQUEST_POOLS == MPIR_REQUEST_NUM_POOLS);
     MPL_COMPILE_TIME_ASSERT(REQUEST_NUM_INDICES % MPIDI_REQUEST_BATCH == 0);
     MPL_COMPILE_TIME_ASSERT(sizeof(blocks[0][0]) == sizeof(void *));
