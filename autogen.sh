@@ -101,6 +101,7 @@ generate_cvars() {
 src/binding src/include src/mpid src/pmi"
     sed -i "s/@TSM_MODELS@/$("$root/maint/models" names)/
         s/@TSM_MODELS_RUNTIME@/$("$root/maint/models" names runtime)/
+        s/@TSM_LOCKS@/$("$root/maint/models" locks)/
         s/@TSM_PROGRESS@/$("$root/maint/models" progress)/" .tsm/new/*
     for file in src/include/mpir_cvars.h src/util/mpir_cvars.c README.envvar; do
         cmp -s ".tsm/new/$(basename "$file")" "$file" || cp ".tsm/new/$(basename "$file")" "$file"

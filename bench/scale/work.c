@@ -136,6 +136,7 @@ static void start_model(const work_t * work)
 
     is_global = !strcmp(work->model, "global");
     MPIDI_model = (MPIDI_model_t) {.row = i,.issue = rows[i].issue,.progress = rows[i].progress,
+        .lock = rows[i].issue == MPIDI_ISSUE_CSYNC ? MPIDI_LOCK_COMBINING : MPIDI_LOCK_OWN,
         .post_queue = rows[i].issue == MPIDI_ISSUE_MP_SERVER ? MPIDI_POST_QUEUE_MAILBOX :
             MPIDI_POST_QUEUE_SWP
     };

@@ -3,6 +3,7 @@
 
 ## Our part of the device, but for what is built with a netmod or without a device (graft.map).
 mpi_core_sources += \
+    src/include/tsm/lock/tsm_lock_kind.c \
     src/include/tsm/tsm_slice.c \
     src/mpid/ch4/src/threads/combiner.c \
     src/mpid/ch4/src/threads/complete.c \

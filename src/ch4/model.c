@@ -7,6 +7,7 @@
 #include "threads/model.h"
 #include "threads/post_queue.h"
 #include "threads/settings.h"
+#include "tsm/lock/tsm_lock_kind.h"
 #include "tsm/tsm_load.h"
 #include "tsm/tsm_slice.h"
 
@@ -40,6 +41,30 @@ cvars:
       description : >-
         How a waiting thread drives progress, one of: @TSM_PROGRESS@. Empty: as configured. The model
         global has blocking only; offload and mp-server have server only.
+
+    - name        : MPIR_CVAR_CH4_THREAD_LOCK
+      category    : CH4_THREADS
+      type        : string
+      default     : ""
+      class       : none
+      verbosity   : MPI_T_VERBOSITY_USER_BASIC
+      scope       : MPI_T_SCOPE_LOCAL
+      description : >-
+        The lock of each VCI in a library configured with --enable-thread-cs=runtime, one of:
+        @TSM_LOCKS@. Empty: hmcs with the model hmcs-usc, else as configured (--with-thread-lock). The
+        model csync has a lock of its own. A lock chosen here is called through a pointer, which takes
+        a little longer than one that is configured.
+
+    - name        : MPIR_CVAR_CH4_HMCS_LEVELS
+      category    : CH4_THREADS
+      type        : int
+      default     : 0
+      class       : none
+      verbosity   : MPI_T_VERBOSITY_USER_BASIC
+      scope       : MPI_T_SCOPE_LOCAL
+      description : >-
+        The most levels of the lock hmcs in a library configured with --enable-thread-cs=runtime, from
+        1 to 8. 0: as configured (--with-hmcs-levels). Other libraries ignore it.
 
     - name        : MPIR_CVAR_CH4_POST_QUEUE
       category    : CH4_THREADS
@@ -175,6 +200,7 @@ typedef struct {
     const char *alias;
     int issue;
     int progress;
+    const char *lock;
     int in_runtime;
 } row_t;
 
@@ -182,7 +208,7 @@ typedef struct {
 #define WHERE_runtime 1
 #define TSM_PROGRESS(id_, name_, scope_, help_)
 #define TSM_MODEL(id_, name_, alias_, issue_, progress_, scope_, lock_, where_, help_) \
-    { name_, alias_, MPIDI_ISSUE_##issue_, MPIDI_PROGRESS_##progress_##_KIND, WHERE_##where_ },
+    { name_, alias_, MPIDI_ISSUE_##issue_, MPIDI_PROGRESS_##progress_##_KIND, lock_, WHERE_##where_ },
 static const row_t rows[] = {
 #include "threads/models.def"
 };
@@ -349,6 +375,52 @@ static int choose_post_queue(const char *name)
     return !strcasecmp(name, "wait-free") || !strcasecmp(name, "swp");
 }
 
+/* Where no lock is compiled in but one, the variable may name that. */
+static int is_only_lock(const char *name)
+{
+    if (MPIDI_MODEL_CONFIGURED == MPIDI_MODEL_RUNTIME)
+        return 0;
+    if (strcasecmp(name, LOCK_NAME) || MPIDI_MODEL_LOCK == MPIDI_LOCK_COMBINING)
+        MPIDI_settings_print("MPIR_CVAR_CH4_THREAD_LOCK=%s: this library was configured with "
+                             "--enable-thread-cs=%s and has no lock to choose\n",
+                             name, MPICH_THREAD_CS_NAME);
+    return !strcasecmp(name, LOCK_NAME) && MPIDI_MODEL_LOCK != MPIDI_LOCK_COMBINING;
+}
+
+/* Set the lock of the VCIs from the CVAR, or that of the row if it is not that of all others. */
+static int choose_lock(const char *name)
+{
+    int given = name && *name;
+    const char *own = rows[MPIDI_model.row].lock;
+    const tsm_lock_kind_t *kind;
+
+    MPIDI_model.lock = MPIDI_MODEL_ISSUE == MPIDI_ISSUE_CSYNC ? MPIDI_LOCK_COMBINING :
+        MPIDI_LOCK_OWN;
+    if (MPIDI_MODEL_CONFIGURED != MPIDI_MODEL_RUNTIME)
+        return !given || is_only_lock(name);
+    if (given && MPIDI_model.lock == MPIDI_LOCK_COMBINING) {
+        MPIDI_settings_print("MPIR_CVAR_CH4_THREAD_LOCK=%s: not possible with the model %s, whose VCIs "
+                             "have a lock of their own\n", name, rows[MPIDI_model.row].name);
+        return 0;
+    }
+    if (!given && !strcmp(own, rows[default_row()].lock))
+        return 1;
+    kind = tsm_lock_kind(given ? name : own);
+    if (!kind) {
+        MPIDI_settings_print("MPIR_CVAR_CH4_THREAD_LOCK=%s: unknown; choose one of: %s\n",
+                             name, tsm_lock_kind_names());
+        return 0;
+    }
+    if (!strcmp(kind->name, LOCK_NAME))
+        return 1;
+    if (MPIR_CVAR_CH4_HMCS_LEVELS)
+        tsm_lock_hmcs_levels(MPIR_CVAR_CH4_HMCS_LEVELS);
+    MPIDI_model.lock = MPIDI_LOCK_CHOSEN;
+    MPIDI_model.lock_kind = kind;
+    MPIDI_model.lock_sleeps_at_once = !strcmp(kind->name, "mutex") || !strcmp(kind->name, "futex");
+    return 1;
+}
+
 /* Control variables of MPICH that would fail an assertion: here, and in the first wait that finds its
  * request incomplete. */
 static int check_mpich(void)
@@ -375,7 +447,7 @@ void MPIDI_model_names(const char **model, const char **progress, const char **l
 {
     *model = rows[MPIDI_model.row].name;
     *progress = kinds[MPIDI_model.progress];
-    *lock = LOCK_NAME;
+    *lock = MPIDI_model.lock == MPIDI_LOCK_CHOSEN ? MPIDI_model.lock_kind->name : LOCK_NAME;
 }
 
 /* Prints an error before it returns one, because MPI_Init only reports that it failed. */
@@ -387,6 +459,7 @@ int MPIDI_model_init(void)
     MPIR_ERR_CHKANDJUMP(!MPIDI_settings_start() || !check_mpich() ||
                         !choose_row(MPIR_CVAR_CH4_THREAD_CS) ||
                         !choose_progress(MPIR_CVAR_CH4_THREAD_PROGRESS) ||
+                        !choose_lock(MPIR_CVAR_CH4_THREAD_LOCK) ||
                         !choose_post_queue(MPIR_CVAR_CH4_POST_QUEUE), mpi_errno,
                         MPI_ERR_OTHER, "**other");
     tsm_load_override(MPIR_CVAR_CH4_OVERSUBSCRIBED);

@@ -20,6 +20,14 @@ enum {
     MPIDI_ISSUE_HYBCOMB
 };
 
+/* Which lock a VCI has: that of its mutex, chosen by configure and inlined; the combining lock of
+ * csync; or one that was chosen when the program started. */
+enum {
+    MPIDI_LOCK_OWN,
+    MPIDI_LOCK_COMBINING,
+    MPIDI_LOCK_CHOSEN
+};
+
 #define TSM_MODEL(id_, name_, alias_, issue_, progress_, scope_, lock_, where_, help_)
 #define TSM_PROGRESS(id_, name_, scope_, help_) MPIDI_PROGRESS_##id_##_KIND,
 enum {
@@ -58,14 +66,20 @@ typedef struct MPIDI_model {
     int issue;
     int progress;               /* MPIDI_PROGRESS_*_KIND */
     int post_queue;             /* MPIDI_POST_QUEUE_* */
+    int lock;                   /* MPIDI_LOCK_* */
+    int lock_sleeps_at_once;    /* MPIDI_LOCK_CHOSEN: a thread that finds it taken does not spin */
+    const struct tsm_lock_kind *lock_kind;      /* the lock that was chosen */
 } MPIDI_model_t;
 /* hidden: the fast paths compare it with a constant, without a load of its address */
 extern MPIDI_model_t MPIDI_model __attribute__((visibility("hidden")));
 
 #if MPICH_THREAD_MODEL_IS_RUNTIME
 #define MPIDI_MODEL_ISSUE MPIDI_model.issue
+#define MPIDI_MODEL_LOCK MPIDI_model.lock
 #else
 #define MPIDI_MODEL_ISSUE ((int) MPIDI_MODEL_CONCAT(MPIDI_MODEL_ISSUE_, MPICH_THREAD_MODEL))
+#define MPIDI_MODEL_LOCK \
+    (MPIDI_MODEL_ISSUE == MPIDI_ISSUE_CSYNC ? MPIDI_LOCK_COMBINING : MPIDI_LOCK_OWN)
 #endif
 
 /* The names of the model, the kind of progress and the lock in force. After MPIDI_model_init. */

@@ -8,6 +8,7 @@
 #if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI
 
 #include "threads/combiner.h"
+#include "tsm/lock/tsm_lock_kind.h"
 
 void MPIDI_vci_init(int vci)
 {
@@ -18,6 +19,11 @@ void MPIDI_vci_init(int vci)
     MPIDI_post_queue_init(&v->posted, MPIDI_model.post_queue);
     v->combiner = MPIDI_MODEL_ISSUE == MPIDI_ISSUE_HYBCOMB ?
         MPIDI_combiner_create((uint32_t) MPIR_CVAR_CH4_MAX_COMBINE) : NULL;
+    v->chosen_lock = NULL;
+    if (MPIDI_MODEL_LOCK == MPIDI_LOCK_CHOSEN) {
+        v->chosen_lock = MPIDI_model.lock_kind->create();
+        MPIR_Assert(v->chosen_lock);
+    }
     tsm_dsm_lock_init(&v->csync, (uint32_t) MPIR_CVAR_CH4_MAX_COMBINE);
     tsm_store(&v->poll_wanted, 0, TSM_RELAXED);
     tsm_store(&v->entering, 0, TSM_RELAXED);
@@ -42,6 +48,8 @@ void MPIDI_vci_finalize(int vci)
     if (MPIDI_VCI(vci).threads.combiner)
         MPIDI_combiner_destroy(MPIDI_VCI(vci).threads.combiner, vci);
     MPIDI_post_queue_destroy(&MPIDI_VCI(vci).threads.posted, vci);
+    if (MPIDI_VCI(vci).threads.chosen_lock)
+        MPIDI_model.lock_kind->destroy(MPIDI_VCI(vci).threads.chosen_lock);
     tsm_usc_destroy(&MPIDI_VCI(vci).threads.usc);
 }
 

@@ -40,6 +40,7 @@ typedef struct MPIDI_vci {
     TSM_ATOMIC(int) flushing TSM_ALIGNED;       /* flushes that hold operations back; any thread */
     MPIDI_counter_wait_t *counter_waits;        /* for one-sided operations; see complete.h */
     struct MPIDI_combiner *combiner;    /* with the model hybcomb, else NULL; see issue/hybcomb.h */
+    void *chosen_lock;          /* MPIDI_LOCK_CHOSEN: the lock of the VCI, else NULL */
     /* the lock of the VCI with the model csync, in place of the mutex's own; see issue/csync.h */
     tsm_dsm_lock_t csync TSM_ALIGNED;
 #ifdef ENABLE_THREAD_STATS

@@ -94,21 +94,19 @@ static void exit_csync(MPIDU_Thread_mutex_t * m)
     if (unlikely(tsm_load(&vci->poll_wanted, TSM_RELAXED)))
         MPIDI_section_poll_for_others(m);
     combine(m);
-    MPIDI_vci_csync_leave(m);
-    MPIDI_section_wake_after_();
-    tsm_slice_end();
+    MPIDI_section_release(m);
 }
 
 /* Enter a mutex that the thread does not hold. */
 void MPIDI_section_enter_first(MPIDU_Thread_mutex_t * m, int low)
 {
-    if (unlikely(MPIDI_vci_lock_is_csync(m))) {
-        MPIDI_vci_csync_enter(m, low);
-        MPIDI_STATS(if (low) MPIDI_stats_progress_path(m->vci));
-        combine(m);
-        return;
+    if (unlikely(MPIDI_vci_lock_is_other(m))) {
+        MPIDI_vci_other_enter(m, low);
+        if (MPIDI_MODEL_LOCK == MPIDI_LOCK_COMBINING)
+            combine(m);
+    } else {
+        MPIDI_vci_lock_enter(m, low);
     }
-    MPIDI_vci_lock_enter(m, low);
     MPIDI_STATS(if (low && m->vci) MPIDI_stats_progress_path(m->vci));
     if (unlikely(MPIDI_section_has_posted(m->vci)))
         MPIDI_section_issue_posted(m->vci);

@@ -89,8 +89,7 @@ MPL_STATIC_INLINE_PREFIX void MPIDI_section_wake_after_(void)
 /* Release the lock, wake threads, and return the depth. Posted operations stay. */
 MPL_STATIC_INLINE_PREFIX int MPIDI_section_release(MPIDU_Thread_mutex_t * m)
 {
-    int depth = unlikely(MPIDI_vci_lock_is_csync(m)) ? MPIDI_vci_csync_leave(m) :
-        MPIDI_vci_lock_leave(m);
+    int depth = MPIDI_vci_lock_leave(m);
 
     MPIDI_section_wake_after_();
     tsm_slice_end();
@@ -104,7 +103,7 @@ MPL_STATIC_INLINE_PREFIX void MPIDI_section_leave_last_(MPIDU_Thread_mutex_t * m
     if (unlikely(tsm_load(&vci->poll_wanted, TSM_RELAXED)))
         MPIDI_section_poll_for_others(m);
     MPIDI_vci_lock_disown_(m, 1);
-    tsm_lock_release(&m->mutex);
+    MPIDI_vci_lock_free_(m, MPIDI_MODEL_LOCK != MPIDI_LOCK_OWN);
     MPIDI_section_wake_after_();
     MPIDI_SECTION_FENCE();
     if (unlikely(MPIDI_post_queue_may_have(&vci->posted)))

@@ -7,6 +7,7 @@
 
 #if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI
 
+#include "tsm/lock/tsm_lock_kind.h"
 #include "tsm/tsm_load.h"
 
 /* How long a thread looks at a taken mutex before it sleeps: about the time of a few polls. Not a
@@ -16,12 +17,33 @@
 /* Pauses from one look to the next, at most. */
 #define MOST_PAUSES 128
 
-/* Try the lock for a moment, while there is a processor for each thread; 1 if it is ours. The Pthread
- * mutex and the futex lock put a thread to sleep at once, which takes longer than a poll holds the
- * lock. The other locks spin themselves, or have an order that a try would break. */
-static int look(MPIDU_Thread_mutex_t * m)
+/* The VCI whose lock m is. Not m->vci, which is in a line of the holder's. */
+static MPIDI_vci_t *vci_of(MPIDU_Thread_mutex_t * m)
 {
-    if (MPICH_THREAD_LOCK != TSM_LOCK_KIND_MUTEX && MPICH_THREAD_LOCK != TSM_LOCK_KIND_FUTEX)
+    return &(MPL_container_of(m, MPIDI_per_vci_t, lock))->threads;
+}
+
+/* The lock without the owner's account. is_other: as in MPIDI_vci_lock_free_. */
+static int try_raw(MPIDU_Thread_mutex_t * m, int is_other, int low)
+{
+    if (is_other)
+        return MPIDI_model.lock_kind->try(vci_of(m)->chosen_lock, low);
+    return low ? tsm_lock_try_low(&m->mutex) : tsm_lock_try(&m->mutex);
+}
+
+/* The Pthread mutex and the futex lock put a thread to sleep at once, which takes longer than a poll
+ * holds the lock. The other locks spin themselves, or have an order that a try would break. */
+static int sleeps_at_once(int is_other)
+{
+    if (is_other)
+        return MPIDI_model.lock_sleeps_at_once;
+    return MPICH_THREAD_LOCK == TSM_LOCK_KIND_MUTEX || MPICH_THREAD_LOCK == TSM_LOCK_KIND_FUTEX;
+}
+
+/* Try the lock for a moment, while there is a processor for each thread; 1 if it is ours. */
+static int look(MPIDU_Thread_mutex_t * m, int is_other, int low)
+{
+    if (!sleeps_at_once(is_other))
         return 0;
 
     const uint64_t end = tsm_now_ns() + LOOK_NS;
@@ -31,45 +53,48 @@ static int look(MPIDU_Thread_mutex_t * m)
     while (!tsm_load_crowded() && tsm_now_ns() < end) {
         for (int i = 0; i < pauses; i++)
             tsm_cpu_pause();
-        if (__atomic_load_n(&m->owner, __ATOMIC_RELAXED) == 0 && tsm_lock_try(&m->mutex))
+        if (__atomic_load_n(&m->owner, __ATOMIC_RELAXED) == 0 && try_raw(m, is_other, low))
             return 1;
         pauses = MPL_MIN(2 * pauses, MOST_PAUSES);
     }
     return 0;
 }
 
-static void wait(MPIDU_Thread_mutex_t * m, int low)
+static void wait(MPIDU_Thread_mutex_t * m, int is_other, int low)
 {
-    if (look(m))
+    if (look(m, is_other, low))
         return;
-    if (low)
+    if (is_other)
+        MPIDI_model.lock_kind->acquire(vci_of(m)->chosen_lock, low);
+    else if (low)
         tsm_lock_acquire_low(&m->mutex);
     else
         tsm_lock_acquire(&m->mutex);
 }
 
-void MPIDI_vci_lock_wait(MPIDU_Thread_mutex_t * m, int low)
+/* vci: that of the mutex, or NULL */
+static void wait_counted(MPIDU_Thread_mutex_t * m, MPIDI_vci_t * of, int is_other, int low)
 {
     const int library_polls = MPIDI_model.progress == MPIDI_PROGRESS_SERVER_KIND ||
         MPIR_CVAR_ASYNC_PROGRESS;
-    MPIDI_vci_t *vci = library_polls ? m->vci : NULL;
+    MPIDI_vci_t *vci = library_polls ? of : NULL;
 
     tsm_load_touch();
     if (vci)
         tsm_fetch_add(&vci->entering, 1, TSM_RELAXED);
-    MPIDI_VCI_LOCK_WAIT(m->vci, low ? MPIDI_STATS_PROGRESS : MPIDI_STATS_MAIN, wait(m, low));
+    MPIDI_VCI_LOCK_WAIT(of, low ? MPIDI_STATS_PROGRESS : MPIDI_STATS_MAIN,
+                        wait(m, is_other, low));
     if (vci)
         tsm_fetch_add(&vci->entering, -1, TSM_RELAXED);
 }
 
-/* The VCI whose lock m is. Not m->vci, which is in a line of the holder's. */
-static MPIDI_vci_t *vci_of(MPIDU_Thread_mutex_t * m)
+void MPIDI_vci_lock_wait(MPIDU_Thread_mutex_t * m, int low)
 {
-    return &(MPL_container_of(m, MPIDI_per_vci_t, lock))->threads;
+    wait_counted(m, m->vci, 0, low);
 }
 
 /* With counters or the watchdog the thread tries first, to know whether it waits. */
-void MPIDI_vci_csync_enter(MPIDU_Thread_mutex_t * m, int low)
+static void enter_combining(MPIDU_Thread_mutex_t * m, int low)
 {
     tsm_dsm_lock_t *lock = &vci_of(m)->csync;
 
@@ -79,26 +104,35 @@ void MPIDI_vci_csync_enter(MPIDU_Thread_mutex_t * m, int low)
     else if (!tsm_dsm_lock_try(lock))
         MPIDI_VCI_LOCK_WAIT(m->vci, low ? MPIDI_STATS_PROGRESS : MPIDI_STATS_MAIN,
                             tsm_dsm_lock_acquire(lock));
+}
+
+void MPIDI_vci_other_enter(MPIDU_Thread_mutex_t * m, int low)
+{
+    if (MPIDI_MODEL_LOCK == MPIDI_LOCK_COMBINING)
+        enter_combining(m, low);
+    else if (!try_raw(m, 1, low))
+        wait_counted(m, vci_of(m), 1, low);
     MPIDI_vci_lock_own_(m, 1);
 }
 
-int MPIDI_vci_csync_try(MPIDU_Thread_mutex_t * m)
+int MPIDI_vci_other_try(MPIDU_Thread_mutex_t * m)
 {
-    if (!tsm_dsm_lock_try(&vci_of(m)->csync))
+    if (!(MPIDI_MODEL_LOCK == MPIDI_LOCK_COMBINING ? tsm_dsm_lock_try(&vci_of(m)->csync) :
+          try_raw(m, 1, 0)))
         return 0;
     MPIDI_vci_lock_own_(m, 1);
     return 1;
 }
 
-int MPIDI_vci_csync_leave(MPIDU_Thread_mutex_t * m)
+/* The fence: MPIDI_SECTION_FENCE is that of the mutex's own lock. */
+void MPIDI_vci_other_release(MPIDU_Thread_mutex_t * m)
 {
-    int depth = m->count;
-
-    MPIR_Assert(depth > 0);
-    m->count = 0;
-    MPIDI_vci_lock_disown_(m, 1);
-    tsm_dsm_lock_release(&vci_of(m)->csync);
-    return depth;
+    if (MPIDI_MODEL_LOCK == MPIDI_LOCK_COMBINING) {
+        tsm_dsm_lock_release(&vci_of(m)->csync);
+    } else {
+        MPIDI_model.lock_kind->release(vci_of(m)->chosen_lock);
+        atomic_thread_fence(memory_order_seq_cst);
+    }
 }
 
 int MPIDI_vci_csync_announce(MPIDU_Thread_mutex_t * m, tsm_dsm_synch_op_t op, void *arg)

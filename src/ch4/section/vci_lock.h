@@ -8,8 +8,9 @@
 
 /* The raw critical section of a mutex: enter, try, leave. It calls only the lock and keeps the owner,
  * the depth and the thread's counts. section.h adds the work at entry and exit of a VCI. The lock is
- * the mutex's own; with the model csync a VCI has another one (vci.h), which also lets a thread
- * announce what the holder may do for it.
+ * the mutex's own, but a VCI may have another one in its place (MPIDI_MODEL_LOCK, vci.h): with the
+ * model csync the combining lock, with which a thread also announces what the holder may do for it;
+ * in the runtime library a lock that the user chose.
  *
  * `owner` is written by the holder only. A thread may compare it with itself without the lock,
  * because no other thread writes this thread's identity there.
@@ -51,10 +52,16 @@ MPL_STATIC_INLINE_PREFIX void MPIDI_vci_lock_own_(MPIDU_Thread_mutex_t * m, int 
     tsm_slice_begin();          /* the section ends it (section.h): work follows the release */
 }
 
+/* 1 if m is the lock of a VCI that has another lock in its place. */
+MPL_STATIC_INLINE_PREFIX int MPIDI_vci_lock_is_other(const MPIDU_Thread_mutex_t * m)
+{
+    return MPIDI_MODEL_LOCK != MPIDI_LOCK_OWN && m->vci != NULL;
+}
+
 /* 1 if m is the lock of a VCI and the model is csync. */
 MPL_STATIC_INLINE_PREFIX int MPIDI_vci_lock_is_csync(const MPIDU_Thread_mutex_t * m)
 {
-    return MPIDI_MODEL_ISSUE == MPIDI_ISSUE_CSYNC && m->vci != NULL;
+    return MPIDI_MODEL_LOCK == MPIDI_LOCK_COMBINING && m->vci != NULL;
 }
 
 /* Around a wait for the lock of a VCI, or until the thread that has it has issued our operation:
@@ -71,11 +78,11 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_vci_lock_is_csync(const MPIDU_Thread_mutex_t 
         } \
     } while (0)
 
-/* With csync: enter, try and leave of a VCI. In vci_lock.c, out of line. low: the progress loop
- * enters; it has no lower priority here. */
-void MPIDI_vci_csync_enter(MPIDU_Thread_mutex_t * m, int low);
-int MPIDI_vci_csync_try(MPIDU_Thread_mutex_t * m);
-int MPIDI_vci_csync_leave(MPIDU_Thread_mutex_t * m);
+/* The same as MPIDI_vci_lock_enter, _try and the release below, for the other lock of a VCI. In
+ * vci_lock.c, out of line. The combining lock has no lower priority. */
+void MPIDI_vci_other_enter(MPIDU_Thread_mutex_t * m, int low);
+int MPIDI_vci_other_try(MPIDU_Thread_mutex_t * m);
+void MPIDI_vci_other_release(MPIDU_Thread_mutex_t * m);
 
 /* With csync: announce op(arg) and wait. Returns 0 if the holder has executed it, 1 if the lock is ours
  * now: then op is not executed yet. Blocking. Not for the holder. */
@@ -96,8 +103,8 @@ MPL_STATIC_INLINE_PREFIX void MPIDI_vci_lock_enter(MPIDU_Thread_mutex_t * m, int
 /* 1 if the lock is ours now, 0 if it was taken. Never waits. Not for the holder; of VCIs only. */
 MPL_STATIC_INLINE_PREFIX int MPIDI_vci_lock_try(MPIDU_Thread_mutex_t * m)
 {
-    if (unlikely(MPIDI_MODEL_ISSUE == MPIDI_ISSUE_CSYNC))
-        return MPIDI_vci_csync_try(m);
+    if (unlikely(MPIDI_MODEL_LOCK != MPIDI_LOCK_OWN))
+        return MPIDI_vci_other_try(m);
     if (!tsm_lock_try(&m->mutex))
         return 0;
     MPIDI_vci_lock_own_(m, 1);
@@ -112,15 +119,25 @@ MPL_STATIC_INLINE_PREFIX void MPIDI_vci_lock_disown_(MPIDU_Thread_mutex_t * m, i
     __atomic_store_n(&m->owner, 0, __ATOMIC_RELAXED);
 }
 
-/* Release the mutex's own lock, whatever the depth, and return the depth. By the holder. */
+/* Free the lock itself. is_other: MPIDI_vci_lock_is_other, which only the holder may ask. */
+MPL_STATIC_INLINE_PREFIX void MPIDI_vci_lock_free_(MPIDU_Thread_mutex_t * m, int is_other)
+{
+    if (unlikely(is_other))
+        MPIDI_vci_other_release(m);
+    else
+        tsm_lock_release(&m->mutex);
+}
+
+/* Release the lock, whatever the depth, and return the depth. By the holder. */
 MPL_STATIC_INLINE_PREFIX int MPIDI_vci_lock_leave(MPIDU_Thread_mutex_t * m)
 {
     int depth = m->count;
+    int is_other = MPIDI_vci_lock_is_other(m);
 
     MPIR_Assert(depth > 0);
     m->count = 0;
     MPIDI_vci_lock_disown_(m, m->vci != NULL);
-    tsm_lock_release(&m->mutex);
+    MPIDI_vci_lock_free_(m, is_other);
     return depth;
 }
 

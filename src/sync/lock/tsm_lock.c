@@ -18,6 +18,7 @@
 #include <stdlib.h>
 
 #include "tsm_hmcs_topology.h"
+#include "tsm_lock_kind.h"
 #include "tsm_lock_shared.h"
 
 /* Levels of HMCS: the root, and at most two below it, such as shared caches and cores. */
@@ -43,6 +44,7 @@ static tsm_clh_pool_t pool;
 static void *pool_nodes;                /* as allocated, for checkers of leaks */
 static int have_topology;
 static tsm_hmcs_topology_t topology;
+static uint32_t hmcs_levels = TSM_LOCK_HMCS_DEPTH;
 
 /* ---- CLH ---- */
 
@@ -86,12 +88,17 @@ void tsm_lock_clh_renew_(tsm_lock_clh_node_t *node)
 
 /* ---- HMCS ---- */
 
+void tsm_lock_hmcs_levels(uint32_t most)
+{
+    hmcs_levels = most;
+}
+
 int tsm_lock_hmcs_init_(tsm_hmcs_t *lock)
 {
     int rc;
 
     pthread_mutex_lock(&making);
-    rc = have_topology ? 0 : tsm_hmcs_topology_init(&topology, TSM_LOCK_HMCS_DEPTH);
+    rc = have_topology ? 0 : tsm_hmcs_topology_init(&topology, hmcs_levels);
     have_topology = rc == 0;
     pthread_mutex_unlock(&making);
     return rc ? rc : tsm_hmcs_init_topology(lock, &topology, TSM_HMCS_THRESHOLD);

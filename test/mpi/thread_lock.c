@@ -1,0 +1,57 @@
+/* Copyright (C) by the MPICH-TSM developers
+ * See COPYRIGHT in top-level directory */
+
+/* The lock in force is the one that MPIR_CVAR_CH4_THREAD_LOCK names, in the models that have a choice;
+ * that of hmcs-usc without a name; and csync refuses one. Starts itself, as programs of one process. */
+#include "alone.h"
+
+#define LOCK "MPIR_CVAR_CH4_THREAD_LOCK="
+#define MODEL "MPIR_CVAR_CH4_THREAD_CS="
+
+static const char *const locks[] = {
+    "mutex", "ticket", "clh", "clh-lpw", "mcs", "hmcs", "hyblock", "adaptive", "futex"
+};
+
+static const struct {
+    const char *setting, *line;
+    int fails;
+} others[] = {
+    { MODEL "hmcs-usc", "thread lock: hmcs\n", 0 },
+    { MODEL "hmcs-usc " LOCK "MCS", "thread lock: mcs\n", 0 },
+    { MODEL "per-vci", "thread lock: futex\n", 0 },
+    { MODEL "per-vci " LOCK, "thread lock: futex\n", 0 },
+    { MODEL "csync " LOCK "mcs", LOCK "mcs: not possible with the model csync", 1 },
+    { LOCK "mc", LOCK "mc: unknown; choose one of: mutex, ticket, clh,", 1 }
+};
+
+static int check(const char *program, const char *setting, const char *line, int fails)
+{
+    int named;
+    int status = start_alone(program, setting, line, strlen(line), &named);
+
+    if (named == 1 && !status == !fails)
+        return 0;
+    printf("'%s': exit status %d, %d lines begin with '%s'\n", setting, status, named, line);
+    return 1;
+}
+
+int main(int argc, char **argv)
+{
+    char setting[64], line[64];
+    int errors = 0;
+
+    if (is_alone(argc, argv))
+        return only_init();
+    setenv("MPIR_CVAR_DEBUG_SUMMARY", "1", 1);
+    unsetenv("MPIR_CVAR_CH4_THREAD_CS");
+    for (unsigned i = 0; i < sizeof(locks) / sizeof(locks[0]); i++) {
+        snprintf(setting, sizeof(setting), LOCK "%s", locks[i]);
+        snprintf(line, sizeof(line), "thread lock: %s\n", locks[i]);
+        errors += check(argv[0], setting, line, 0);
+    }
+    for (unsigned i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+        errors += check(argv[0], others[i].setting, others[i].line, others[i].fails);
+    if (!errors)
+        printf(" No Errors\n");
+    return errors != 0;
+}
