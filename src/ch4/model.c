@@ -415,6 +415,8 @@ static int choose_lock(const char *name)
         return 1;
     if (MPIR_CVAR_CH4_HMCS_LEVELS)
         tsm_lock_hmcs_levels(MPIR_CVAR_CH4_HMCS_LEVELS);
+    if (MPIDI_model.issue == MPIDI_ISSUE_LOCKQ)
+        MPIDI_model.issue = MPIDI_ISSUE_LOCKQ_CHOSEN;
     MPIDI_model.lock = MPIDI_LOCK_CHOSEN;
     MPIDI_model.lock_kind = kind;
     MPIDI_model.lock_sleeps_at_once = !strcmp(kind->name, "mutex") || !strcmp(kind->name, "futex");
@@ -459,8 +461,8 @@ int MPIDI_model_init(void)
     MPIR_ERR_CHKANDJUMP(!MPIDI_settings_start() || !check_mpich() ||
                         !choose_row(MPIR_CVAR_CH4_THREAD_CS) ||
                         !choose_progress(MPIR_CVAR_CH4_THREAD_PROGRESS) ||
-                        !choose_lock(MPIR_CVAR_CH4_THREAD_LOCK) ||
-                        !choose_post_queue(MPIR_CVAR_CH4_POST_QUEUE), mpi_errno,
+                        !choose_post_queue(MPIR_CVAR_CH4_POST_QUEUE) ||
+                        !choose_lock(MPIR_CVAR_CH4_THREAD_LOCK), mpi_errno,
                         MPI_ERR_OTHER, "**other");
     tsm_load_override(MPIR_CVAR_CH4_OVERSUBSCRIBED);
     tsm_slice_start(IS_VCI_LOCKED && MPIR_CVAR_CH4_SLICE_EXTENSION);

@@ -14,6 +14,7 @@
 enum {
     MPIDI_ISSUE_LOCK,
     MPIDI_ISSUE_LOCKQ,
+    MPIDI_ISSUE_LOCKQ_CHOSEN,   /* lockq with MPIDI_LOCK_CHOSEN: apart, so that the other has no test */
     MPIDI_ISSUE_CSYNC,
     MPIDI_ISSUE_OFFLOAD,
     MPIDI_ISSUE_MP_SERVER,

@@ -49,7 +49,7 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_issue(int vci, const MPIDI_op_t * op, MPIR_Re
         /* issued below */
     } else if (MPIDI_MODEL_ISSUE == MPIDI_ISSUE_LOCKQ) {
         lockq = MPIDI_vci_at(vci);
-        if (unlikely(!MPIDI_lockq_enter(lockq))) {
+        if (unlikely(!MPIDI_lockq_enter(lockq, 0))) {
             if (!MPIDI_op_is_rma(op->kind) || !MPIDI_rma_awaits_flush(op))
                 return MPIDI_lockq_post(vci, op, req);
             lockq = NULL;
@@ -57,6 +57,10 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_issue(int vci, const MPIDI_op_t * op, MPIR_Re
     } else if (MPIDI_MODEL_ISSUE == MPIDI_ISSUE_LOCK ||
                (MPIDI_op_is_rma(op->kind) && MPIDI_rma_awaits_flush(op))) {
         /* issued below */
+    } else if (MPIDI_MODEL_ISSUE == MPIDI_ISSUE_LOCKQ_CHOSEN) {
+        held = &MPIDI_vci_at(vci)->lock;
+        if (unlikely(!MPIDI_lockq_enter(MPIDI_vci_at(vci), 1)))
+            return MPIDI_lockq_post(vci, op, req);
     } else if (MPIDI_MODEL_ISSUE == MPIDI_ISSUE_CSYNC) {
         held = MPIDI_csync_enter(vci);
         if (unlikely(!held))
@@ -73,7 +77,7 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_issue(int vci, const MPIDI_op_t * op, MPIR_Re
     MPIDI_STATS(MPIDI_stats_issued(MPIDI_STATS_DIRECT, MPIDI_op_stats_kind(op->kind)));
     mpi_errno = MPIDI_issue_lock(op, req);
     if (lockq)
-        MPIDI_section_leave_vci(&lockq->lock, &lockq->threads);
+        MPIDI_section_leave_vci(&lockq->lock, &lockq->threads, 0);
     else if (held)
         MPIDI_section_exit(held);
     return mpi_errno;

@@ -22,11 +22,12 @@
 /* 1 if posted operations keep the holder from issuing its own. Slow path. */
 int MPIDI_lockq_is_blocked(MPIDI_per_vci_t * vci);
 
-/* 1: the lock of the VCI is ours, and nothing is posted before us; 0: post. Never waits. */
+/* 1: the lock of the VCI is ours, and nothing is posted before us; 0: post. Never waits. is_other: as
+ * in section.h. */
 __attribute__((always_inline))
-MPL_STATIC_INLINE_PREFIX int MPIDI_lockq_enter(MPIDI_per_vci_t * vci)
+MPL_STATIC_INLINE_PREFIX int MPIDI_lockq_enter(MPIDI_per_vci_t * vci, int is_other)
 {
-    if (!MPIDI_section_try(&vci->lock))
+    if (!MPIDI_section_try_(&vci->lock, is_other))
         return 0;
     if (unlikely(MPIDI_post_queue_may_have(&vci->threads.posted)) && MPIDI_lockq_is_blocked(vci)) {
         MPIDI_section_exit(&vci->lock);

@@ -123,7 +123,7 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_poll(int vci, int flag, int wait)
     if (MPIDI_MODEL_ISSUE == MPIDI_ISSUE_CSYNC)
         MPIDI_section_exit(&p->lock);
     else
-        MPIDI_section_leave_vci(&p->lock, &p->threads);
+        MPIDI_section_leave_vci(&p->lock, &p->threads, MPIDI_MODEL_LOCK != MPIDI_LOCK_OWN);
     if (!wait && completed == MPIDI_thread_local.completed)
         MPIDI_poll_test_failed(self);
     return mpi_errno;

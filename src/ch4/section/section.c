@@ -57,9 +57,10 @@ void MPIDI_section_poll_for_others(MPIDU_Thread_mutex_t * m)
 void MPIDI_section_help(MPIDU_Thread_mutex_t * m)
 {
     MPIDI_vci_t *vci = &(MPL_container_of(m, MPIDI_per_vci_t, lock))->threads;
+    const int is_other = MPIDI_MODEL_LOCK != MPIDI_LOCK_OWN;
     int budget = MPIR_CVAR_CH4_MAX_COMBINE;
 
-    while (budget > 0 && MPIDI_section_has_posted(vci) && MPIDI_vci_lock_try(m)) {
+    while (budget > 0 && MPIDI_section_has_posted(vci) && MPIDI_vci_lock_try(m, is_other)) {
         int issued = MPIDI_posted_issue(vci, budget);
         MPIDI_section_release(m);
         MPIDI_SECTION_FENCE();
@@ -117,7 +118,7 @@ void MPIDI_section_exit_last(MPIDU_Thread_mutex_t * m)
 {
     MPIR_Assert(m->count == 0);
     if (likely(m->vci && !MPIDI_vci_lock_is_csync(m))) {
-        MPIDI_section_leave_last_(m, m->vci);
+        MPIDI_section_leave_last_(m, m->vci, MPIDI_MODEL_LOCK != MPIDI_LOCK_OWN);
         return;
     }
     m->count = 1;

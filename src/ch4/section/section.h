@@ -70,14 +70,19 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_section_enter_once(MPIDU_Thread_mutex_t * m)
 }
 
 /* Try the lock. Returns 1 if we have it now or had it already, 0 if another thread has it. Issues
- * nothing. */
-MPL_STATIC_INLINE_PREFIX int MPIDI_section_try(MPIDU_Thread_mutex_t * m)
+ * nothing. is_other, here and below: the VCI has another lock than that of its mutex. */
+MPL_STATIC_INLINE_PREFIX int MPIDI_section_try_(MPIDU_Thread_mutex_t * m, int is_other)
 {
     if (MPIDI_vci_lock_is_mine(m)) {
         m->count++;
         return 1;
     }
-    return MPIDI_vci_lock_try(m);
+    return MPIDI_vci_lock_try(m, is_other);
+}
+
+MPL_STATIC_INLINE_PREFIX int MPIDI_section_try(MPIDU_Thread_mutex_t * m)
+{
+    return MPIDI_section_try_(m, MPIDI_MODEL_LOCK != MPIDI_LOCK_OWN);
 }
 
 MPL_STATIC_INLINE_PREFIX void MPIDI_section_wake_after_(void)
@@ -98,12 +103,13 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_section_release(MPIDU_Thread_mutex_t * m)
 
 /* The last exit of a VCI, whose count the caller has just brought to 0. Not with csync. */
 __attribute__((always_inline))
-MPL_STATIC_INLINE_PREFIX void MPIDI_section_leave_last_(MPIDU_Thread_mutex_t * m, MPIDI_vci_t * vci)
+MPL_STATIC_INLINE_PREFIX void MPIDI_section_leave_last_(MPIDU_Thread_mutex_t * m, MPIDI_vci_t * vci,
+                                                        int is_other)
 {
     if (unlikely(tsm_load(&vci->poll_wanted, TSM_RELAXED)))
         MPIDI_section_poll_for_others(m);
     MPIDI_vci_lock_disown_(m, 1);
-    MPIDI_vci_lock_free_(m, MPIDI_MODEL_LOCK != MPIDI_LOCK_OWN);
+    MPIDI_vci_lock_free_(m, is_other);
     MPIDI_section_wake_after_();
     MPIDI_SECTION_FENCE();
     if (unlikely(MPIDI_post_queue_may_have(&vci->posted)))
@@ -113,10 +119,11 @@ MPL_STATIC_INLINE_PREFIX void MPIDI_section_leave_last_(MPIDU_Thread_mutex_t * m
 
 /* Leave a VCI: MPIDI_section_exit, inlined. Not with csync. */
 __attribute__((always_inline))
-MPL_STATIC_INLINE_PREFIX void MPIDI_section_leave_vci(MPIDU_Thread_mutex_t * m, MPIDI_vci_t * vci)
+MPL_STATIC_INLINE_PREFIX void MPIDI_section_leave_vci(MPIDU_Thread_mutex_t * m, MPIDI_vci_t * vci,
+                                                      int is_other)
 {
     if (likely(--m->count == 0))
-        MPIDI_section_leave_last_(m, vci);
+        MPIDI_section_leave_last_(m, vci, is_other);
 }
 
 __attribute__((always_inline))

@@ -100,10 +100,11 @@ MPL_STATIC_INLINE_PREFIX void MPIDI_vci_lock_enter(MPIDU_Thread_mutex_t * m, int
     MPIDI_vci_lock_own_(m, m->vci != NULL);
 }
 
-/* 1 if the lock is ours now, 0 if it was taken. Never waits. Not for the holder; of VCIs only. */
-MPL_STATIC_INLINE_PREFIX int MPIDI_vci_lock_try(MPIDU_Thread_mutex_t * m)
+/* 1 if the lock is ours now, 0 if it was taken. Never waits. Not for the holder; of VCIs only.
+ * is_other: the VCI has another lock (MPIDI_MODEL_LOCK). */
+MPL_STATIC_INLINE_PREFIX int MPIDI_vci_lock_try(MPIDU_Thread_mutex_t * m, int is_other)
 {
-    if (unlikely(MPIDI_MODEL_LOCK != MPIDI_LOCK_OWN))
+    if (unlikely(is_other))
         return MPIDI_vci_other_try(m);
     if (!tsm_lock_try(&m->mutex))
         return 0;
