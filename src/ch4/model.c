@@ -64,7 +64,7 @@ cvars:
       scope       : MPI_T_SCOPE_LOCAL
       description : >-
         The most levels of the lock hmcs in a library configured with --enable-thread-cs=runtime, from
-        1 to 8. 0: as configured (--with-hmcs-levels). Other libraries ignore it.
+        1 to 8. 0: as configured (--with-hmcs-levels).
 
     - name        : MPIR_CVAR_CH4_POST_QUEUE
       category    : CH4_THREADS
@@ -413,14 +413,37 @@ static int choose_lock(const char *name)
     }
     if (!strcmp(kind->name, LOCK_NAME))
         return 1;
-    if (MPIR_CVAR_CH4_HMCS_LEVELS)
-        tsm_lock_hmcs_levels(MPIR_CVAR_CH4_HMCS_LEVELS);
     if (MPIDI_model.issue == MPIDI_ISSUE_LOCKQ)
         MPIDI_model.issue = MPIDI_ISSUE_LOCKQ_CHOSEN;
     MPIDI_model.lock = MPIDI_LOCK_CHOSEN;
     MPIDI_model.lock_kind = kind;
     MPIDI_model.lock_sleeps_at_once = !strcmp(kind->name, "mutex") || !strcmp(kind->name, "futex");
     return 1;
+}
+
+void MPIDI_model_names(const char **model, const char **progress, const char **lock)
+{
+    *model = rows[MPIDI_model.row].name;
+    *progress = kinds[MPIDI_model.progress];
+    *lock = MPIDI_model.lock == MPIDI_LOCK_CHOSEN ? MPIDI_model.lock_kind->name : LOCK_NAME;
+}
+
+/* Set the levels of hmcs from the CVAR, which no other lock has. */
+static int choose_levels(int levels)
+{
+    const char *model, *progress, *lock;
+
+    MPIDI_model_names(&model, &progress, &lock);
+    if (levels == 0)
+        return 1;
+    if (MPIDI_model.lock == MPIDI_LOCK_CHOSEN && !strcmp(lock, "hmcs")) {
+        tsm_lock_hmcs_levels((uint32_t) levels);
+        return 1;
+    }
+    MPIDI_settings_print("MPIR_CVAR_CH4_HMCS_LEVELS=%d: the lock of the VCIs is %s, %s\n", levels,
+                         lock, strcmp(lock, "hmcs") ? "which has no levels" :
+                         "with the levels of --with-hmcs-levels");
+    return 0;
 }
 
 /* Control variables of MPICH that would fail an assertion: here, and in the first wait that finds its
@@ -445,13 +468,6 @@ static int check_mpich(void)
     return 1;
 }
 
-void MPIDI_model_names(const char **model, const char **progress, const char **lock)
-{
-    *model = rows[MPIDI_model.row].name;
-    *progress = kinds[MPIDI_model.progress];
-    *lock = MPIDI_model.lock == MPIDI_LOCK_CHOSEN ? MPIDI_model.lock_kind->name : LOCK_NAME;
-}
-
 /* Prints an error before it returns one, because MPI_Init only reports that it failed. */
 int MPIDI_model_init(void)
 {
@@ -462,7 +478,8 @@ int MPIDI_model_init(void)
                         !choose_row(MPIR_CVAR_CH4_THREAD_CS) ||
                         !choose_progress(MPIR_CVAR_CH4_THREAD_PROGRESS) ||
                         !choose_post_queue(MPIR_CVAR_CH4_POST_QUEUE) ||
-                        !choose_lock(MPIR_CVAR_CH4_THREAD_LOCK), mpi_errno,
+                        !choose_lock(MPIR_CVAR_CH4_THREAD_LOCK) ||
+                        !choose_levels(MPIR_CVAR_CH4_HMCS_LEVELS), mpi_errno,
                         MPI_ERR_OTHER, "**other");
     tsm_load_override(MPIR_CVAR_CH4_OVERSUBSCRIBED);
     tsm_slice_start(IS_VCI_LOCKED && MPIR_CVAR_CH4_SLICE_EXTENSION);

@@ -21,6 +21,8 @@ static const struct {
     { MODEL "per-vci", "thread lock: futex\n", 0 },
     { MODEL "per-vci " LOCK, "thread lock: futex\n", 0 },
     { MODEL "csync " LOCK "mcs", LOCK "mcs: not possible with the model csync", 1 },
+    { LOCK "hmcs MPIR_CVAR_CH4_HMCS_LEVELS=2", "thread lock: hmcs\n", 0 },
+    { "MPIR_CVAR_CH4_HMCS_LEVELS=2", "MPIR_CVAR_CH4_HMCS_LEVELS=2: the lock of the VCIs is futex,", 1 },
     { LOCK "mc", LOCK "mc: unknown; choose one of: mutex, ticket, clh,", 1 }
 };
 
