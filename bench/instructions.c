@@ -7,6 +7,7 @@
  *   put     MPI_Put to a window of MPI_Win_create, an active message
  *   direct  MPI_Put to a window of MPI_Win_allocate, which copies the data
  *   test    MPI_Test of a receive whose message is not sent yet
+ *   wait    MPI_Wait of a receive whose message waits to be taken in
  * What completes the call is outside. tsm-bench runs process 0 under valgrind, which counts inside
  * `counted`, and makes the value of it. */
 #include "bench_common.h"
@@ -48,6 +49,12 @@ void counted_test(MPI_Request * r)
     MPI_Test(r, &done, MPI_STATUS_IGNORE);
 }
 
+__attribute__ ((noinline))
+void counted_wait(MPI_Request * r)
+{
+    MPI_Wait(r, MPI_STATUS_IGNORE);
+}
+
 static const struct {
     const char *name;
     void (*call) (MPI_Request *);
@@ -58,7 +65,11 @@ static const struct {
     {"put", counted_put, 0, 0, 1},
     {"direct", counted_direct, 0, 0, 1},
     {"test", counted_test, 0, 1, 0},
+    {"wait", counted_wait, 0, 1, 0},
 };
+
+/* In which a message comes. */
+#define TO_COME_USEC 1000
 
 #define KINDS (int) (sizeof(kinds) / sizeof(kinds[0]))
 
@@ -66,13 +77,18 @@ static const struct {
 static void call_once(int k)
 {
     MPI_Request r;
-    if (kinds[k].call == counted_test)
+    if (kinds[k].call == counted_test || kinds[k].call == counted_wait)
         MPI_Irecv(buf, bytes, MPI_CHAR, 1, 0, MPI_COMM_WORLD, &r);
-    kinds[k].call(&r);
+    if (kinds[k].call != counted_wait)
+        kinds[k].call(&r);
     if (kinds[k].receives)
         MPI_Send(NULL, 0, MPI_CHAR, 1, 1, MPI_COMM_WORLD);
     if (kinds[k].puts)
         MPI_Win_flush(1, kinds[k].call == counted_put ? win : shared_win);
+    if (kinds[k].call == counted_wait) {
+        usleep(TO_COME_USEC);
+        kinds[k].call(&r);
+    }
     MPI_Wait(&r, MPI_STATUS_IGNORE);
 }
 
@@ -93,7 +109,7 @@ static int kind_of(const char *name)
         if (!strcmp(name, kinds[k].name))
             return k;
     }
-    bench_usage_error("option -m: '%s' is not isend, irecv, put, direct or test", name);
+    bench_usage_error("option -m: '%s' is not isend, irecv, put, direct, test or wait", name);
     return 0;
 }
 
@@ -147,7 +163,7 @@ int main(int argc, char **argv)
     }
     if (optind != argc)
         bench_usage_error("usage: instructions [-1 (MPI_THREAD_SINGLE)] "
-                          "[-m isend|irecv|put|direct|test] [-n calls] [-s bytes] [-j]");
+                          "[-m isend|irecv|put|direct|test|wait] [-n calls] [-s bytes] [-j]");
     open_windows();
     for (long i = 0; i < n; i++) {
         if (rank == 0)

@@ -19,7 +19,7 @@ Benchmark = namedtuple("Benchmark", "program options about better kind axis lett
                        "without traced may_fail")
 THREADS = (1, 8, 16, 64)
 WITHOUT_THREADS, WITHOUT_DURATION = ("users", "single", "counted"), ("app", "counted")
-COUNTED = ("isend", "irecv", "put", "direct", "test")
+COUNTED = ("isend", "irecv", "put", "direct", "test", "wait")
 LEVELS = {"": "", "-single": "-1 "}      # of threads: MPI_THREAD_MULTIPLE, MPI_THREAD_SINGLE
 GHOST_SIZES = (0, 64, 1024, 8192, 65536, 1048576)
 ASYNC = {"MPIR_CVAR_ASYNC_PROGRESS": "1", "I_MPI_ASYNC_PROGRESS": "1"}

@@ -12,6 +12,8 @@ from driver.records import Bad
 
 BENCH = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 MODEL_VARIABLE = "MPIR_CVAR_CH4_THREAD_CS"
+LOCK_VARIABLE = "MPIR_CVAR_CH4_THREAD_LOCK"
+WITHOUT_CHOICE = ("csync",)     # models of the runtime library whose lock is their own
 INHERITED = ("MPIR_CVAR_", "FI_", "UCX_", "OMPI_", "PRTE_", "I_MPI_", "CSP_")
 FLOOR = "floor"     # the name of the shared-memory ring among the libraries
 
@@ -136,6 +138,7 @@ class Library:
         self.has_stats = has_option(options, "--enable-thread-stats")
         if self.model == "runtime":
             self.model = self.own.get(MODEL_VARIABLE, self.model)
+            self.lock = self.own.get(LOCK_VARIABLE) or own_lock(self.model, self.lock)
 
     def record(self):
         """What a result says about the library."""
@@ -182,6 +185,11 @@ def own_build(prefix):
     return (*(found.groups() if found else (None, None)), done.stdout)
 
 
+def own_lock(model, configured):
+    """The lock of a model in the runtime library."""
+    return "hmcs" if model == "hmcs-usc" else configured
+
+
 def has_option(text, option):
     """Whether a library was configured so; text: what mpichversion prints."""
     return re.search(re.escape(option) + r"(?!=no)(?![-\w])", text) is not None
@@ -197,12 +205,20 @@ def inherited():
     return {k: v for k, v in sorted(os.environ.items()) if k.startswith(INHERITED)}
 
 
+def table(*query):
+    """A list of names in the tables of models and locks."""
+    tool = os.path.join(os.path.dirname(BENCH), "maint", "models")
+    done = subprocess.run([tool, *query], capture_output=True, text=True, check=True)
+    return [name.strip() for name in done.stdout.split(",")]
+
+
 def known_models(subset=""):
     """The names in the table of models; subset "runtime": those of the runtime library."""
-    tool = os.path.join(os.path.dirname(BENCH), "maint", "models")
-    done = subprocess.run([tool, "names"] + ([subset] if subset else []), capture_output=True,
-                          text=True, check=True)
-    return [name.strip() for name in done.stdout.split(",")]
+    return table("names", *([subset] if subset else []))
+
+
+def known_locks():
+    return table("locks")
 
 
 def builds_of(prefixes):
@@ -214,7 +230,8 @@ def builds_of(prefixes):
         if own is None:
             raise Bad(f"no library with a thread-safety model in {prefix} (bin/mpichversion)")
         for model in known_models("runtime") if own == "runtime" else [own]:
-            name = f"{model}-{lock}" if model in taken else model
+            own_name = own_lock(model, lock) if own == "runtime" else lock
+            name = f"{model}-{own_name}" if model in taken else model
             if name in taken:
                 raise Bad(f"{prefix}: there is a {name} already (--library gives any name)")
             taken.add(name)
@@ -234,6 +251,18 @@ def models_of(prefixes, wanted, there_only, tell):
     if missing:
         tell(f"left out, as no given library has them: {', '.join(missing)}")
     return [Library(*build) for model in wanted or there for build in there.get(model, [])]
+
+
+def with_locks(libs, locks):
+    """Each library as it is and, where the model lets the user choose a lock, as MODEL-LOCK with each
+    of the locks."""
+    found = []
+    for lib in libs:
+        can_choose = lib.own.get(MODEL_VARIABLE, WITHOUT_CHOICE[0]) not in WITHOUT_CHOICE
+        found.append(lib)
+        found += [Library(f"{lib.name}-{lock}", lib.prefix, {**lib.own, LOCK_VARIABLE: lock})
+                  for lock in locks if can_choose]
+    return found
 
 
 def with_variants(libs, variants):
