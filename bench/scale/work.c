@@ -140,6 +140,9 @@ static void start_model(const work_t * work)
         .post_queue = rows[i].issue == MPIDI_ISSUE_MP_SERVER ? MPIDI_POST_QUEUE_MAILBOX :
             MPIDI_POST_QUEUE_SWP
     };
+    MPIDI_model.polls_plainly = MPIDI_model.lock == MPIDI_LOCK_OWN &&
+        (MPIDI_model.progress == MPIDI_PROGRESS_BACKOFF_KIND ||
+         MPIDI_model.progress == MPIDI_PROGRESS_USC_KIND);
     MPIR_CVAR_CH4_MAX_COMBINE = work->max_combine;
     MPIR_CVAR_CH4_TAKEN_PAUSES = work->taken_pauses;
     /* with global nothing but the process's lock is taken */

@@ -481,6 +481,9 @@ int MPIDI_model_init(void)
                         !choose_lock(MPIR_CVAR_CH4_THREAD_LOCK) ||
                         !choose_levels(MPIR_CVAR_CH4_HMCS_LEVELS), mpi_errno,
                         MPI_ERR_OTHER, "**other");
+    MPIDI_model.polls_plainly = MPIDI_model.lock == MPIDI_LOCK_OWN &&
+        (MPIDI_model.progress == MPIDI_PROGRESS_BACKOFF_KIND ||
+         MPIDI_model.progress == MPIDI_PROGRESS_USC_KIND);
     tsm_load_override(MPIR_CVAR_CH4_OVERSUBSCRIBED);
     tsm_slice_start(IS_VCI_LOCKED && MPIR_CVAR_CH4_SLICE_EXTENSION);
     MPIDI_model_names(&model, &progress, &lock);

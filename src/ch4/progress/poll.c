@@ -109,6 +109,28 @@ void MPIDI_poll_offer_processor(MPIDI_thread_t * self)
         tsm_yield();
 }
 
+int MPIDI_poll_otherwise(MPIDI_thread_t * self, int vci, int flag, int wait)
+{
+    MPIDI_per_vci_t *p = MPIDI_vci_at(vci);
+
+    /* servers make this poll of a nonblocking call */
+    if (MPIDI_model.progress == MPIDI_PROGRESS_SERVER_KIND && !wait && MPIDI_served_here() &&
+        !MPIDI_vci_lock_is_mine(&p->lock)) {
+        MPIDI_served_ring(vci);
+        MPIDI_poll_test_failed(self);
+        return MPIDI_served_take_error();
+    }
+    if (MPIDI_model.progress == MPIDI_PROGRESS_BLOCKING_KIND) {
+        MPIDI_section_enter(&p->lock, 1, 1);
+    } else if (MPIDI_section_try(&p->lock)) {
+        MPIDI_STATS(if (p->lock.count == 1) MPIDI_stats_progress_path(&p->threads));
+    } else {
+        MPIDI_poll_missed(self, vci, wait);
+        return MPI_SUCCESS;
+    }
+    return MPIDI_poll_entered_(self, p, vci, flag, wait, 0);
+}
+
 void MPIDI_poll_lone_turn(unsigned turns)
 {
     tsm_load_touch();

@@ -56,31 +56,6 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_poll_lone(MPIDI_per_vci_t * p, int flag, int 
     return mpi_errno;
 }
 
-/* 1: servers make this poll of a nonblocking call. */
-MPL_STATIC_INLINE_PREFIX int MPIDI_poll_is_served(MPIDI_per_vci_t * p, int wait)
-{
-    return !wait && MPIDI_served_here() && !MPIDI_vci_lock_is_mine(&p->lock);
-}
-
-/* Try the lock for a poll, or wait for it with progress blocking; 1 if it is ours. p: the VCI of this
- * number. */
-MPL_STATIC_INLINE_PREFIX int MPIDI_poll_enter(MPIDI_thread_t * self, MPIDI_per_vci_t * p, int vci,
-                                              int wait)
-{
-    if (unlikely(MPIDI_model.progress == MPIDI_PROGRESS_BLOCKING_KIND)) {
-        MPIDI_section_enter(&p->lock, 1, 1);
-        return 1;
-    }
-    if (!MPIDI_section_try(&p->lock)) {
-        MPIDI_poll_missed(self, vci, wait);
-        return 0;
-    }
-    MPIDI_STATS(if (p->lock.count == 1) MPIDI_stats_progress_path(&p->threads));
-    if (unlikely(MPIDI_post_queue_may_have(&p->threads.posted)))
-        MPIDI_posted_issue(&p->threads, MPIR_CVAR_CH4_MAX_COMBINE);
-    return 1;
-}
-
 /* With the lock: drive the VCI, and take over the error of a poll that the holder made for another. */
 MPL_STATIC_INLINE_PREFIX int MPIDI_poll_drive(MPIDI_per_vci_t * p, int flag, int wait)
 {
@@ -93,12 +68,39 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_poll_drive(MPIDI_per_vci_t * p, int flag, int
     return mpi_errno;
 }
 
+/* With the lock, which the thread has entered: issue what is posted, drive the VCI, and leave it.
+ * is_plain: as in MPIDI_poll. */
+MPL_STATIC_INLINE_PREFIX int MPIDI_poll_entered_(MPIDI_thread_t * self, MPIDI_per_vci_t * p, int vci,
+                                                 int flag, int wait, int is_plain)
+{
+    unsigned completed;
+    int mpi_errno;
+
+    if (unlikely(MPIDI_post_queue_may_have(&p->threads.posted)))
+        MPIDI_posted_issue(&p->threads, MPIR_CVAR_CH4_MAX_COMBINE);
+    completed = MPIDI_thread_local.completed;
+    mpi_errno = MPIDI_poll_drive(p, flag, wait);
+    if (unlikely(self->watch[vci].backoff_ns))
+        MPIDI_poll_end_backoff(self, vci);
+    self->watch[vci].taken = 0;
+    if (is_plain)
+        MPIDI_section_leave_vci(&p->lock, &p->threads, 0);
+    else
+        MPIDI_section_exit(&p->lock);
+    if (!wait && completed == MPIDI_thread_local.completed)
+        MPIDI_poll_test_failed(self);
+    return mpi_errno;
+}
+
+/* MPIDI_poll where the model does not poll plainly. In poll.c. */
+int MPIDI_poll_otherwise(MPIDI_thread_t * self, int vci, int flag, int wait);
+
 /* Poll one VCI. wait: 1 in a call that waits, which has its own back-off; 0 in a nonblocking call.
- * flag: MPIDI_PROGRESS_*. The caller may be in sections, also of this VCI. */
+ * flag: MPIDI_PROGRESS_*. The caller may be in sections, also of this VCI. Inlined is the plain poll,
+ * with progress backoff or usc and the VCI's own lock: one test for all others. */
 MPL_STATIC_INLINE_PREFIX int MPIDI_poll(int vci, int flag, int wait)
 {
     MPIDI_per_vci_t *p = MPIDI_vci_at(vci);
-    int mpi_errno;
 
     if (!MPIR_ThreadInfo.isThreaded)
         return MPIDI_poll_lone(p, flag, wait);
@@ -106,27 +108,14 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_poll(int vci, int flag, int wait)
     MPIDI_thread_t *self = MPIDI_thread_self();
     if (unlikely(self->attention) && !MPIDI_poll_attend(self, vci, wait))
         return MPI_SUCCESS;
-    if (unlikely(MPIDI_model.progress == MPIDI_PROGRESS_SERVER_KIND) &&
-        MPIDI_poll_is_served(p, wait)) {
-        MPIDI_served_ring(vci);
-        MPIDI_poll_test_failed(self);
-        return MPIDI_served_take_error();
-    }
-    if (!MPIDI_poll_enter(self, p, vci, wait))
+    if (unlikely(!MPIDI_model.polls_plainly))
+        return MPIDI_poll_otherwise(self, vci, flag, wait);
+    if (!MPIDI_section_try_(&p->lock, 0)) {
+        MPIDI_poll_missed(self, vci, wait);
         return MPI_SUCCESS;
-
-    unsigned completed = MPIDI_thread_local.completed;
-    mpi_errno = MPIDI_poll_drive(p, flag, wait);
-    if (unlikely(self->watch[vci].backoff_ns))
-        MPIDI_poll_end_backoff(self, vci);
-    self->watch[vci].taken = 0;
-    if (MPIDI_MODEL_ISSUE == MPIDI_ISSUE_CSYNC)
-        MPIDI_section_exit(&p->lock);
-    else
-        MPIDI_section_leave_vci(&p->lock, &p->threads, MPIDI_MODEL_LOCK != MPIDI_LOCK_OWN);
-    if (!wait && completed == MPIDI_thread_local.completed)
-        MPIDI_poll_test_failed(self);
-    return mpi_errno;
+    }
+    MPIDI_STATS(if (p->lock.count == 1) MPIDI_stats_progress_path(&p->threads));
+    return MPIDI_poll_entered_(self, p, vci, flag, wait, 1);
 }
 
 #endif /* MPIDI_POLL_H_INCLUDED */
