@@ -417,7 +417,6 @@ static int choose_lock(const char *name)
         MPIDI_model.issue = MPIDI_ISSUE_LOCKQ_CHOSEN;
     MPIDI_model.lock = MPIDI_LOCK_CHOSEN;
     MPIDI_model.lock_kind = kind;
-    MPIDI_model.lock_sleeps_at_once = !strcmp(kind->name, "mutex") || !strcmp(kind->name, "futex");
     return 1;
 }
 

@@ -67,6 +67,7 @@ static void test_names(void **state)
             upper[k] = (char) toupper(names[i][k]);
         assert_non_null(tsm_lock_kind(names[i]));
         assert_string_equal(tsm_lock_kind(names[i])->name, names[i]);
+        assert_int_equal(tsm_lock_kind(names[i])->number, i + 1);
         assert_ptr_equal(tsm_lock_kind(upper), tsm_lock_kind(names[i]));
         strcat(strcat(all, i ? ", " : ""), names[i]);
     }

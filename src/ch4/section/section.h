@@ -17,12 +17,9 @@
 #include "vci_lock.h"
 #include "../vci.h"
 
-/* Orders the release of a lock before the later load of the queue, against a thread that pushes and
- * then tries the lock. Mutex, futex and adaptive release with a read-modify-write, which x86 does not
- * reorder with a later load; any other release may be a plain store. */
-#if (defined(__x86_64__) || defined(__i386__)) && \
-    (MPICH_THREAD_LOCK == TSM_LOCK_KIND_MUTEX || MPICH_THREAD_LOCK == TSM_LOCK_KIND_FUTEX || \
-     MPICH_THREAD_LOCK == TSM_LOCK_KIND_ADAPTIVE)
+/* Orders the release of the mutex's own lock before the later load of the queue, against a thread that
+ * pushes and then tries the lock. Another lock is released with its own fence. */
+#if MPIDI_VCI_LOCK_ORDERS(MPICH_THREAD_LOCK)
 #define MPIDI_SECTION_FENCE() atomic_signal_fence(memory_order_seq_cst)
 #else
 #define MPIDI_SECTION_FENCE() atomic_thread_fence(memory_order_seq_cst)

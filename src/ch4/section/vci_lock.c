@@ -35,9 +35,9 @@ static int try_raw(MPIDU_Thread_mutex_t * m, int is_other, int low)
  * holds the lock. The other locks spin themselves, or have an order that a try would break. */
 static int sleeps_at_once(int is_other)
 {
-    if (is_other)
-        return MPIDI_model.lock_sleeps_at_once;
-    return MPICH_THREAD_LOCK == TSM_LOCK_KIND_MUTEX || MPICH_THREAD_LOCK == TSM_LOCK_KIND_FUTEX;
+    const int kind = is_other ? MPIDI_model.lock_kind->number : MPICH_THREAD_LOCK;
+
+    return kind == TSM_LOCK_KIND_MUTEX || kind == TSM_LOCK_KIND_FUTEX;
 }
 
 /* Try the lock for a moment, while there is a processor for each thread; 1 if it is ours. */
@@ -131,7 +131,8 @@ void MPIDI_vci_other_release(MPIDU_Thread_mutex_t * m)
         tsm_dsm_lock_release(&vci_of(m)->csync);
     } else {
         MPIDI_model.lock_kind->release(vci_of(m)->chosen_lock);
-        atomic_thread_fence(memory_order_seq_cst);
+        if (!MPIDI_VCI_LOCK_ORDERS(MPIDI_model.lock_kind->number))
+            atomic_thread_fence(memory_order_seq_cst);
     }
 }
 

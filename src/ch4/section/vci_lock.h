@@ -24,6 +24,17 @@
 #include "../watched.h"
 #include "tsm/tsm_slice.h"
 
+/* 1 if the release of a lock is ordered before later loads by itself: mutex, futex and adaptive release
+ * with a read-modify-write, which x86 does not reorder with a later load; any other release may be a
+ * plain store. kind: a number of locks.def. */
+#if defined(__x86_64__) || defined(__i386__)
+#define MPIDI_VCI_LOCK_ORDERS(kind_) \
+    ((kind_) == TSM_LOCK_KIND_MUTEX || (kind_) == TSM_LOCK_KIND_FUTEX || \
+     (kind_) == TSM_LOCK_KIND_ADAPTIVE)
+#else
+#define MPIDI_VCI_LOCK_ORDERS(kind_) 0
+#endif
+
 /* pthread_self(). In glibc on x86-64 that is the thread pointer, which is read without a call; a call
  * here would also make the caller save its registers twice in each section. */
 #if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && __GNUC__ >= 11

@@ -17,7 +17,8 @@
 #include <stdint.h>
 
 typedef struct tsm_lock_kind {
-    const char *name;                       /* as in locks.def */
+    const char *name;                       /* as in locks.def, and the number there */
+    int number;
     /* Makes a free lock, or returns NULL if there is no memory. Any thread. */
     void *(*create)(void);
     /* End of use; the lock must be free. */
