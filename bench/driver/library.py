@@ -7,7 +7,7 @@ import os
 import re
 import subprocess
 
-from driver import child, peers
+from driver import child, network, peers
 from driver.records import Bad
 
 BENCH = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -249,6 +249,8 @@ def named_library(text):
         raise Bad(f"library '{text}' is not NAME:PREFIX[:VAR=VAL,...]")
     if parts[0] == FLOOR:
         raise Bad(f"library '{FLOOR}': the name belongs to the ring in shared memory; give another")
+    if parts[0] in network.TOOLS:
+        raise Bad(f"library '{parts[0]}': the name belongs to a tool of the network; give another")
     own = {}
     for item in filter(None, parts[2].split(",") if len(parts) > 2 else []):
         var, eq, value = item.partition("=")
