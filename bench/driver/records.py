@@ -46,6 +46,12 @@ class Bad(Exception):
     """Bad input: one line, exit status 2."""
 
 
+def said(error):
+    """An exception in words; Python's own text of an OSError begins with a number."""
+    named = isinstance(error, OSError) and error.filename and error.strerror
+    return f"{error.filename}: {error.strerror}" if named else str(error)
+
+
 def unpack(path):
     """Yields (line number, record) for each line of results, raw or medians. The record is None if
     the line is not JSON; lines with commands come unchanged."""
