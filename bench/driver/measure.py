@@ -2,6 +2,7 @@
 # See COPYRIGHT in top-level directory
 """Runs programs in alternation and writes a JSON line for each run."""
 import json
+import math
 import os
 import random
 import sys
@@ -186,6 +187,8 @@ def run_program(library, point, a, more, within=list):
     try:
         record = json.loads(out)
         record["value"] = float(record["value"])
+        if not math.isfinite(record["value"]):
+            raise ValueError
     except (ValueError, KeyError, TypeError):
         return None, f"not a result: {first_line(out)}"
     wrong = changed_axis(record, point, a)
@@ -291,4 +294,5 @@ def check_out(path):
             raise Bad(f"--out {path}: has medians; a run appends to raw results")
         for number, record in records.unpack(path):
             if record is None or "commands" not in record and not records.complete(record):
-                raise Bad(f"--out {path}, line {number}: not a result, so nothing is appended")
+                raise Bad(f"--out {path}, line {number}: not a result, so nothing is appended"
+                          + records.cut(path, number))
