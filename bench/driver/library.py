@@ -11,7 +11,7 @@ from driver import child, network, peers
 from driver.records import Bad
 
 BENCH = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-MODEL_VARIABLE = "MPIR_CVAR_CH4_THREAD_CS"
+MODEL_VARIABLE, LOCK_VARIABLE = "MPIR_CVAR_CH4_THREAD_CS", "MPIR_CVAR_CH4_THREAD_LOCK"
 INHERITED = ("MPIR_CVAR_", "FI_", "UCX_", "OMPI_", "PRTE_", "I_MPI_", "CSP_")
 FLOOR = "floor"     # the name of the shared-memory ring among the libraries
 
@@ -136,6 +136,7 @@ class Library:
         self.has_stats = has_option(options, "--enable-thread-stats")
         if self.model == "runtime":
             self.model = self.own.get(MODEL_VARIABLE, self.model)
+            self.lock = self.own.get(LOCK_VARIABLE) or lock_of(self.model, self.lock)
 
     def record(self):
         """What a result says about the library."""
@@ -197,12 +198,22 @@ def inherited():
     return {k: v for k, v in sorted(os.environ.items()) if k.startswith(INHERITED)}
 
 
+def table_of_models(*query):
+    tool = os.path.join(os.path.dirname(BENCH), "maint", "models")
+    return subprocess.run([tool, *query], capture_output=True, text=True, check=True).stdout
+
+
 def known_models(subset=""):
     """The names in the table of models; subset "runtime": those of the runtime library."""
-    tool = os.path.join(os.path.dirname(BENCH), "maint", "models")
-    done = subprocess.run([tool, "names"] + ([subset] if subset else []), capture_output=True,
-                          text=True, check=True)
-    return [name.strip() for name in done.stdout.split(",")]
+    return [name.strip() for name in table_of_models("names", *filter(None, [subset])).split(",")]
+
+
+def lock_of(model, configured):
+    """The lock of a model of a runtime library: that of its row in the table if it has one of its own,
+    else the one with which the library was configured."""
+    locks = re.findall(r"tsm_model=([\w-]+);.* tsm_lock=([\w-]+)", table_of_models("cases"))
+    own = dict(locks).get(model, locks[0][1])
+    return configured if own == locks[0][1] else own
 
 
 def builds_of(prefixes):
@@ -214,7 +225,8 @@ def builds_of(prefixes):
         if own is None:
             raise Bad(f"no library with a thread-safety model in {prefix} (bin/mpichversion)")
         for model in known_models("runtime") if own == "runtime" else [own]:
-            name = f"{model}-{lock}" if model in taken else model
+            of_model = lock_of(model, lock) if own == "runtime" else lock
+            name = f"{model}-{of_model}" if model in taken else model
             if name in taken:
                 raise Bad(f"{prefix}: there is a {name} already (--library gives any name)")
             taken.add(name)
