@@ -75,8 +75,8 @@ static figures_t figures(void)
     };
 }
 
-/* The first hint that applies. csync has no lock to choose. More VCIs divide the threads only if the program has more than one
- * communicator. */
+/* The first hint that applies. csync has no lock to choose. More VCIs divide the threads only if the
+ * program has more than one communicator. */
 static const char *hint(const figures_t * f)
 {
     const int waits = f->contended > ENOUGH && share(f->contended, f->acquired) > CONTENDED_SHARE;
