@@ -9,6 +9,7 @@ from matplotlib.ticker import MaxNLocator  # noqa: E402
 
 from trace_file import LEVELS, QUEUES  # noqa: E402
 
+FEW = 20            # samples so few are points, too: one alone is no line
 MAIN, PROGRESS = "tab:blue", "tab:orange"
 
 
@@ -53,6 +54,7 @@ def by_threads(traces, path):
         ax.set(title=title, ylabel=unit, xlabel="threads", ylim=(0, 1.05 * ax.get_ylim()[1]))
         ax.xaxis.set_major_locator(MaxNLocator(integer=True))
         if ax.has_data():
+            ax.set_xlim(0, 1.05 * max(t.active_threads() for t in traces))
             ax.legend(fontsize="small")
     fig.savefig(path)
     plt.close(fig)
@@ -76,7 +78,7 @@ def queues(ax, t, window):
     inside = [s for s in t.sample if window[0] <= s.time <= window[1]]
     for queue in QUEUES:
         ax.plot([s.time / 1e6 for s in inside], [getattr(s, queue) for s in inside],
-                label=queue.replace("_", " "))
+                label=queue.replace("_", " "), marker="." if len(inside) < FEW else None)
     ax.set(title="samples", xlabel="ms", ylim=(0, None))
     ax.legend(fontsize="small")
 

@@ -59,7 +59,6 @@ def plot(points, folder):
         raise Bad("plot needs Python's matplotlib, which is not installed") from None
     matplotlib.use("Agg")
     from matplotlib import pyplot
-    os.makedirs(folder, exist_ok=True)
     drawn = 0
     for key, here in groups_of(measured(points), TABLE).items():
         x = abscissa(here)
@@ -75,10 +74,13 @@ def plot(points, folder):
                      + [f"{v} {k}" for k, v in zip(others, values)])
             axes.set_title(f"{' '.join(words)}\n{here[0]['machine']}; medians, {intervals}",
                            fontsize=9)
+            os.makedirs(folder, exist_ok=True)
             drawn += 1
             name = "-".join(words).replace(" ", "-").replace("/", "-")[:100]
             figure.savefig(os.path.join(folder, f"{drawn:02d}-{name}.png"), dpi=120,
                            bbox_inches="tight")
             pyplot.close(figure)
-    print(f"{drawn} figures in {folder}")
+    if not drawn:
+        raise Bad("nothing to draw: no run has a result, or results have no axis such as threads")
+    print(f"{drawn} figure{'s' * (drawn > 1)} in {folder}")
     return 0

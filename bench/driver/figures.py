@@ -33,9 +33,9 @@ LOCKS_DIFFER = ("the paper compares locks of one global critical section (mutex,
                 "between nodes: give libraries configured with --enable-thread-cs=global and "
                 "--with-thread-lock=, each by a --library named after its lock; here processes share "
                 "a machine, and where threads outnumber the processors, FIFO locks are gated")
-COUNTED = ("give libraries with --enable-thread-stats, --enable-thread-cs=per-vci and "
-           "--with-thread-progress=blocking, by a --library named after its lock; model global, which "
-           "the paper has, does not count")
+COUNTED = ("give a runtime library with --enable-thread-stats once for each lock, as "
+           "--library LOCK:DIR:MPIR_CVAR_CH4_THREAD_CS=per-vci,MPIR_CVAR_CH4_THREAD_PROGRESS=blocking,"
+           "MPIR_CVAR_CH4_THREAD_LOCK=LOCK; model global, which the paper has, does not count")
 
 ICS19 = {
     "ics19-fig5": Set(

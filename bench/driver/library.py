@@ -7,12 +7,11 @@ import os
 import re
 import subprocess
 
-from driver import child, peers
+from driver import child, network, peers
 from driver.records import Bad
 
 BENCH = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-MODEL_VARIABLE = "MPIR_CVAR_CH4_THREAD_CS"
-LOCK_VARIABLE = "MPIR_CVAR_CH4_THREAD_LOCK"
+MODEL_VARIABLE, LOCK_VARIABLE = "MPIR_CVAR_CH4_THREAD_CS", "MPIR_CVAR_CH4_THREAD_LOCK"
 WITHOUT_CHOICE = ("csync",)     # models of the runtime library whose lock is their own
 INHERITED = ("MPIR_CVAR_", "FI_", "UCX_", "OMPI_", "PRTE_", "I_MPI_", "CSP_")
 FLOOR = "floor"     # the name of the shared-memory ring among the libraries
@@ -138,7 +137,7 @@ class Library:
         self.has_stats = has_option(options, "--enable-thread-stats")
         if self.model == "runtime":
             self.model = self.own.get(MODEL_VARIABLE, self.model)
-            self.lock = self.own.get(LOCK_VARIABLE) or own_lock(self.model, self.lock)
+            self.lock = self.own.get(LOCK_VARIABLE) or lock_of(self.model, self.lock)
 
     def record(self):
         """What a result says about the library."""
@@ -185,11 +184,6 @@ def own_build(prefix):
     return (*(found.groups() if found else (None, None)), done.stdout)
 
 
-def own_lock(model, configured):
-    """The lock of a model in the runtime library."""
-    return "hmcs" if model == "hmcs-usc" else configured
-
-
 def has_option(text, option):
     """Whether a library was configured so; text: what mpichversion prints."""
     return re.search(re.escape(option) + r"(?!=no)(?![-\w])", text) is not None
@@ -205,20 +199,26 @@ def inherited():
     return {k: v for k, v in sorted(os.environ.items()) if k.startswith(INHERITED)}
 
 
-def table(*query):
-    """A list of names in the tables of models and locks."""
+def table_of_models(*query):
     tool = os.path.join(os.path.dirname(BENCH), "maint", "models")
-    done = subprocess.run([tool, *query], capture_output=True, text=True, check=True)
-    return [name.strip() for name in done.stdout.split(",")]
+    return subprocess.run([tool, *query], capture_output=True, text=True, check=True).stdout
 
 
 def known_models(subset=""):
     """The names in the table of models; subset "runtime": those of the runtime library."""
-    return table("names", *([subset] if subset else []))
+    return [name.strip() for name in table_of_models("names", *filter(None, [subset])).split(",")]
 
 
 def known_locks():
-    return table("locks")
+    return [name.strip() for name in table_of_models("locks").split(",")]
+
+
+def lock_of(model, configured):
+    """The lock of a model of a runtime library: that of its row in the table if it has one of its own,
+    else the one with which the library was configured."""
+    locks = re.findall(r"tsm_model=([\w-]+);.* tsm_lock=([\w-]+)", table_of_models("cases"))
+    own = dict(locks).get(model, locks[0][1])
+    return configured if own == locks[0][1] else own
 
 
 def builds_of(prefixes):
@@ -230,8 +230,8 @@ def builds_of(prefixes):
         if own is None:
             raise Bad(f"no library with a thread-safety model in {prefix} (bin/mpichversion)")
         for model in known_models("runtime") if own == "runtime" else [own]:
-            own_name = own_lock(model, lock) if own == "runtime" else lock
-            name = f"{model}-{own_name}" if model in taken else model
+            of_model = lock_of(model, lock) if own == "runtime" else lock
+            name = f"{model}-{of_model}" if model in taken else model
             if name in taken:
                 raise Bad(f"{prefix}: there is a {name} already (--library gives any name)")
             taken.add(name)
@@ -278,6 +278,8 @@ def named_library(text):
         raise Bad(f"library '{text}' is not NAME:PREFIX[:VAR=VAL,...]")
     if parts[0] == FLOOR:
         raise Bad(f"library '{FLOOR}': the name belongs to the ring in shared memory; give another")
+    if parts[0] in network.TOOLS:
+        raise Bad(f"library '{parts[0]}': the name belongs to a tool of the network; give another")
     own = {}
     for item in filter(None, parts[2].split(",") if len(parts) > 2 else []):
         var, eq, value = item.partition("=")

@@ -2,6 +2,7 @@
 # See COPYRIGHT in top-level directory
 """Runs programs in alternation and writes a JSON line for each run."""
 import json
+import math
 import os
 import random
 import sys
@@ -9,7 +10,7 @@ import tempfile
 import time
 from collections import namedtuple
 
-from driver import child, counted, records, traced
+from driver import child, counted, network, records, traced
 from driver.catalog import BENCHMARKS, WITHOUT_DURATION, WITHOUT_THREADS
 from driver.library import FLOOR, inherited
 from driver.machine import Machine, description, tags
@@ -92,6 +93,8 @@ def command_of(library, point, a):
     b = BENCHMARKS[point.benchmark]
     if library.kind == "lock":
         return library.command(b, point.threads, a.duration) + list(point.options)
+    if library.kind == network.Tool.kind:
+        return library.command(b.floor, point.size, window_of(point), a.duration)
     if library.name == FLOOR:
         return [library.command_name, "-m", b.floor, "-s", str(point.size), "-d", str(a.duration),
                 *window_of(point)]
@@ -169,7 +172,7 @@ def run_counted(library, point, a):
 
 def run_program(library, point, a, more, within=list):
     """The same, without a trace. more: of the environment; within: changes the command."""
-    alone = library.name == FLOOR or library.kind == "lock"
+    alone = library.name == FLOOR or library.kind in ("lock", network.Tool.kind)
     env = None if alone else library.environment({**BENCHMARKS[point.benchmark].env, **more})
     try:
         status, out, err = child.run(within(command_of(library, point, a)), env, limit_of(point, a))
@@ -184,6 +187,8 @@ def run_program(library, point, a, more, within=list):
     try:
         record = json.loads(out)
         record["value"] = float(record["value"])
+        if not math.isfinite(record["value"]):
+            raise ValueError
     except (ValueError, KeyError, TypeError):
         return None, f"not a result: {first_line(out)}"
     wrong = changed_axis(record, point, a)
@@ -231,6 +236,8 @@ def takes_part(library, point):
         return library.kind == b.kind[:-1]
     if b.traced and not getattr(library, "has_stats", False):
         return False
+    if library.kind == network.Tool.kind:
+        return b.floor is not None and b.kind != "ranks" and point.threads == 1
     if library.name == FLOOR:
         return b.floor is not None and "-u" not in point.options    # it is always acknowledged
     return library.kind not in b.without
@@ -287,4 +294,5 @@ def check_out(path):
             raise Bad(f"--out {path}: has medians; a run appends to raw results")
         for number, record in records.unpack(path):
             if record is None or "commands" not in record and not records.complete(record):
-                raise Bad(f"--out {path}, line {number}: not a result, so nothing is appended")
+                raise Bad(f"--out {path}, line {number}: not a result, so nothing is appended"
+                          + records.cut(path, number))

@@ -12,6 +12,7 @@ same repeats with its interval, that to the floor, and how many runs failed or w
 the machine's state changed within them.
 """
 import json
+import math
 import os
 import statistics
 import time
@@ -44,6 +45,12 @@ FLOOR = "floor"     # the library to which the ratio of_floor refers
 
 class Bad(Exception):
     """Bad input: one line, exit status 2."""
+
+
+def said(error):
+    """An exception in words; Python's own text of an OSError begins with a number."""
+    named = isinstance(error, OSError) and error.filename and error.strerror
+    return f"{error.filename}: {error.strerror}" if named else str(error)
 
 
 def unpack(path):
@@ -96,10 +103,20 @@ def complete(record):
         for field in MEASURED if record["value"] is not None else ():
             if field in record:
                 record[field] = float(record[field])
+                if not math.isfinite(record[field]):
+                    return False
     except (ValueError, TypeError, OverflowError):
         return False
     return ((record["value"] is None or are(record, {"bench": str, "unit": str}))
             and ("axes" not in record or is_compared(record)))
+
+
+def cut(path, number):
+    """A word if that line is the last of a file and has no end."""
+    with open(path, "rb") as f:
+        lines = f.read().split(b"\n")
+    is_cut = number == len(lines) and lines[-1]
+    return " (a run was killed while it wrote this line: remove it)" if is_cut else ""
 
 
 def load(path):
@@ -109,7 +126,7 @@ def load(path):
     for number, record in unpack(path):
         if record is None or "commands" not in record:
             if not complete(record):
-                raise Bad(f"{path}, line {number}: not a result")
+                raise Bad(f"{path}, line {number}: not a result{cut(path, number)}")
             records.append(record)
     if not records:
         raise Bad(f"{path}: no results")

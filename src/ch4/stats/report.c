@@ -75,8 +75,8 @@ static figures_t figures(void)
     };
 }
 
-/* The first hint that applies. More VCIs divide the threads only if the program has more than one
- * communicator. */
+/* The first hint that applies. csync has no lock to choose. More VCIs divide the threads only if the
+ * program has more than one communicator. */
 static const char *hint(const figures_t * f)
 {
     const int waits = f->contended > ENOUGH && share(f->contended, f->acquired) > CONTENDED_SHARE;
@@ -92,8 +92,10 @@ static const char *hint(const figures_t * f)
             "a communicator";
     if (f->wasted > ENOUGH && share(f->wasted, f->vain) > WASTED_SHARE)
         return "polls keep threads from the lock: use MPIR_CVAR_CH4_THREAD_PROGRESS=usc, or lockq";
-    if (waits && f->bias > BIASED)
-        return "one thread keeps the lock: configure a fair one, such as --with-thread-lock=ticket";
+    if (MPIDI_MODEL_LOCK != MPIDI_LOCK_COMBINING && waits && f->bias > BIASED)
+        return MPIDI_MODEL_CONFIGURED == MPIDI_MODEL_RUNTIME ?
+            "one thread keeps the lock: use a fair one, such as MPIR_CVAR_CH4_THREAD_LOCK=ticket" :
+            "one thread keeps the lock: configure a fair one, such as --with-thread-lock=ticket";
     if (served && f->turns > ENOUGH && share(f->idle, f->turns) > IDLE_SHARE)
         return "the server thread is mostly idle: lockq needs no thread of its own";
     if (f->dangling > MANY_DANGLING)
