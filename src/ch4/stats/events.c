@@ -31,7 +31,9 @@ static int waited_index = -1, kept_index = -1;
 void MPIDI_events_register(void)
 {
     MPI_Datatype waited_types[] = { MPI_INT, MPI_INT, MPI_UNSIGNED_LONG_LONG };
-    MPI_Aint waited_at[] = { offsetof(waited_t, vci), offsetof(waited_t, path), offsetof(waited_t, ns) };
+    MPI_Aint waited_at[] = {
+        offsetof(waited_t, vci), offsetof(waited_t, path), offsetof(waited_t, ns)
+    };
     MPI_Datatype kept_types[] = { MPI_INT, MPI_INT };
     MPI_Aint kept_at[] = { offsetof(kept_t, vci), offsetof(kept_t, competitors) };
     int source = -1, found;
@@ -41,8 +43,8 @@ void MPIDI_events_register(void)
     MPIR_T_register_source("ch4_threads", "threads inside MPI that compete for a VCI",
                            MPI_T_SOURCE_UNORDERED, NULL, 0, 0, &source);
     MPIR_T_register_event(source, PREFIX "lock_waited", MPI_T_VERBOSITY_USER_DETAIL, waited_types,
-                          waited_at, 3, "a thread has waited for a VCI: number of the VCI, path (0 main, "
-                          "1 progress loop), nanoseconds", MPI_T_BIND_NO_OBJECT, "CH4_THREADS",
+                          waited_at, 3, "a thread has waited for a VCI: number of the VCI, path (0 "
+                          "main, 1 progress loop), nanoseconds", MPI_T_BIND_NO_OBJECT, "CH4_THREADS",
                           &waited_index);
     MPIR_T_register_event(source, PREFIX "lock_kept", MPI_T_VERBOSITY_USER_DETAIL, kept_types, kept_at,
                           2, "a thread has got a lock again while others waited: number of the VCI, "

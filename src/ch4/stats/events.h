@@ -16,8 +16,8 @@ void MPIDI_events_register(void);
 /* The calling thread has waited for a VCI on a path (MPIDI_STATS_MAIN or _PROGRESS) since begin_ns. */
 void MPIDI_events_waited(int vci, int path, uint64_t begin_ns);
 
-/* The calling thread has got the lock of a VCI again, while others waited; competitors: how many threads
- * wanted it, itself included. */
+/* The calling thread has got the lock of a VCI again, while others waited; competitors: how many
+ * threads wanted it, itself included. */
 void MPIDI_events_kept(int vci, uint64_t competitors);
 
 #endif /* MPIDI_STATS_EVENTS_H_INCLUDED */
