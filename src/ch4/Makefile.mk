@@ -32,6 +32,7 @@ mpi_core_sources += \
     src/mpid/ch4/src/threads/section/vci_lock.c \
     src/mpid/ch4/src/threads/served.c \
     src/mpid/ch4/src/threads/settings.c \
+    src/mpid/ch4/src/threads/stats/events.c \
     src/mpid/ch4/src/threads/stats/hooks.c \
     src/mpid/ch4/src/threads/stats/places.c \
     src/mpid/ch4/src/threads/stats/pvars.c \

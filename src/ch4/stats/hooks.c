@@ -7,12 +7,23 @@
 
 #ifdef ENABLE_THREAD_STATS
 
+#include "threads/stats/events.h"
 #include "threads/stats/hooks.h"
 #include "threads/stats/places.h"
 #include "threads/stats/trace.h"
 #include "tsm/tsm_load.h"
 
 MPIDI_stats_dangling_t MPIDI_stats_dangling;
+
+/* Of the calling thread's wait for a VCI; it waits for one at a time. */
+static __thread uint64_t wait_begin_ns;
+
+static int number_of(const MPIDI_vci_stats_t * s)
+{
+    const char *first = (const char *) &MPIDI_VCI(0).threads.stats;
+
+    return (int) ((size_t) ((const char *) s - first) / sizeof(MPIDI_VCI(0)));
+}
 
 /* Several threads may write. */
 static void raise_most(MPIDI_count_t * most, uint64_t n)
@@ -49,6 +60,7 @@ int MPIDI_stats_wait_begin(MPIDI_vci_t * vci, int path)
     change_waiting(s, cpu, 1);
     tsm_fetch_add(&s->waiting[path], 1, TSM_RELAXED);
     raise_most(&s->waiting_most, MPIDI_stats_waiting(s));
+    wait_begin_ns = tsm_now_ns();
     return cpu;
 }
 
@@ -56,6 +68,7 @@ void MPIDI_stats_wait_end(MPIDI_vci_t * vci, int path, int cpu)
 {
     tsm_fetch_add(&vci->stats.waiting[path], (uint64_t) -1, TSM_RELAXED);
     change_waiting(&vci->stats, cpu, -1);
+    MPIDI_events_waited(number_of(&vci->stats), path, wait_begin_ns);
 }
 
 static void add_scores(MPIDI_vci_stats_t * s, int level, int is_same, uint64_t of_them, uint64_t n)
@@ -91,6 +104,8 @@ void MPIDI_stats_contended(MPIDI_vci_stats_t * s, MPIDI_thread_t * self)
         there = tsm_load(&s->waiting_node[node], TSM_RELAXED) + same_node;
         add_scores(s, MPIDI_STATS_NUMA, same_node, (uint64_t) there, n);
     }
+    if (self == s->last)
+        MPIDI_events_kept(number_of(s), n);
 }
 
 static void end_tenure(MPIDI_vci_stats_t * s)

@@ -12,6 +12,7 @@
 
 #ifdef ENABLE_THREAD_STATS
 
+#include "threads/stats/events.h"
 #include "threads/stats/hooks.h"
 #include "threads/stats/report.h"
 #include "tsm/tsm_load.h"
@@ -327,6 +328,7 @@ void MPIDI_stats_register(void)
     static char names[NUM_PVARS][sizeof(PREFIX) + 32];
 
     start_ns = tsm_now_ns();
+    MPIDI_events_register();
     for (int n = 0; n < NUM_PVARS && pvar_table; n++) {
         const pvar_t *p = &pvars[n];
         const int counts = p->class == COUNT || p->class == REAL_COUNT;
