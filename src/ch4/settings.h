@@ -6,11 +6,11 @@
 #ifndef MPIDI_SETTINGS_H_INCLUDED
 #define MPIDI_SETTINGS_H_INCLUDED
 
-/* The control variables of src/ch4: which values they may have, and until when MPI_T_cvar_write may
- * change them. Most are read once, in MPI_Init. */
+/* The control variables of src/ch4 that are numbers with limits; the others are checked where they are
+ * read. A write of one that is read in MPI_Init alone is for the next time that MPI is initialized, as
+ * by another session, and is checked there. */
 
-/* Check the values, in MPI_Init. Prints a line for the first wrong one and returns 0. From then on the
- * variables that are read there are fixed. */
+/* Check the values, in MPI_Init. Prints a line for the first wrong one and returns 0. */
 int MPIDI_settings_start(void);
 
 /* Print what is wrong with a setting, or the next part of that. The processes of a job tend to have the
