@@ -7,8 +7,9 @@
 #define MPIDI_SETTINGS_H_INCLUDED
 
 /* The control variables of src/ch4 that are numbers with limits; the others are checked where they are
- * read. A write of one that is read in MPI_Init alone is for the next time that MPI is initialized, as
- * by another session, and is checked there. */
+ * read. MPI_T_cvar_write takes any value for one that is read in MPI_Init alone, as for MPICH's own:
+ * tools write and restore all variables (mpi_t/cvarwrite of MPICH's suite). After MPI_Init that has no
+ * effect. */
 
 /* Check the values, in MPI_Init. Prints a line for the first wrong one and returns 0. */
 int MPIDI_settings_start(void);

@@ -2,8 +2,8 @@
  * See COPYRIGHT in top-level directory */
 
 /* MPI_T_cvar_write of our control variables. Before MPI_Init: the library follows them. Afterwards:
- * what was read in MPI_Init takes any value, for the next session; the others take values in their
- * limits. Strings are the values in force, or what was written. */
+ * what was read in MPI_Init takes any value, without effect, and a truth value any number; the others
+ * take values in their limits. Strings are the values in force, or what was written. */
 #include "mt.h"
 
 #define CH4 "MPIR_CVAR_CH4_"
