@@ -378,13 +378,13 @@ static int choose_post_queue(const char *name)
 /* Where no lock is compiled in but one, the variable may name that. */
 static int is_only_lock(const char *name)
 {
-    if (MPIDI_MODEL_CONFIGURED == MPIDI_MODEL_RUNTIME)
-        return 0;
-    if (strcasecmp(name, LOCK_NAME) || MPIDI_MODEL_LOCK == MPIDI_LOCK_COMBINING)
+    const int is_it = !strcasecmp(name, LOCK_NAME) && MPIDI_MODEL_LOCK != MPIDI_LOCK_COMBINING;
+
+    if (!is_it)
         MPIDI_settings_print("MPIR_CVAR_CH4_THREAD_LOCK=%s: this library was configured with "
                              "--enable-thread-cs=%s and has no lock to choose\n",
                              name, MPICH_THREAD_CS_NAME);
-    return !strcasecmp(name, LOCK_NAME) && MPIDI_MODEL_LOCK != MPIDI_LOCK_COMBINING;
+    return is_it;
 }
 
 /* Set the lock of the VCIs from the CVAR, or that of the row if it is not that of all others. */

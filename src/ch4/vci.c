@@ -22,7 +22,7 @@ void MPIDI_vci_init(int vci)
     v->chosen_lock = NULL;
     if (MPIDI_MODEL_LOCK == MPIDI_LOCK_CHOSEN) {
         v->chosen_lock = MPIDI_model.lock_kind->create();
-        MPIR_Assert(v->chosen_lock);
+        MPIR_Assertp(v->chosen_lock);   /* also where assertions are off: else the first try crashes */
     }
     tsm_dsm_lock_init(&v->csync, (uint32_t) MPIR_CVAR_CH4_MAX_COMBINE);
     tsm_store(&v->poll_wanted, 0, TSM_RELAXED);

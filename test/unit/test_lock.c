@@ -63,20 +63,6 @@ static void test_table(void **state)
 
 static tsm_lock_t lock;
 
-/* The turn of a thread, which chooses the priority. */
-static void *begin(int id)
-{
-    unsigned *turn = malloc(sizeof(*turn));
-
-    *turn = (unsigned) id;
-    return turn;
-}
-
-static void end(void *thread)
-{
-    free(thread);
-}
-
 static void acquire(void *thread)
 {
     (void) thread;
@@ -120,9 +106,11 @@ static void release(void *thread)
     tsm_lock_release(&lock);
 }
 
-static const unit_lock_t high = { begin, end, acquire, try, release };
-static const unit_lock_t low = { begin, end, acquire_low, try_low, release };
-static const unit_lock_t either = { begin, end, acquire_either, try_either, release };
+static const unit_lock_t high = { unit_turn_begin, unit_turn_end, acquire, try, release };
+static const unit_lock_t low = { unit_turn_begin, unit_turn_end, acquire_low, try_low, release };
+static const unit_lock_t either = {
+    unit_turn_begin, unit_turn_end, acquire_either, try_either, release
+};
 
 static int set_up(void **state)
 {
@@ -379,7 +367,7 @@ static void acquire_by_id(void *thread)
         tsm_lock_acquire(&lock);
 }
 
-static const unit_lock_t by_id = { begin, end, acquire_by_id, try, release };
+static const unit_lock_t by_id = { unit_turn_begin, unit_turn_end, acquire_by_id, try, release };
 
 /* Two of each priority, so that at most two wait at a gate, behind a holder of either one: the high
  * ones arrive last and go first. Returns how many low ones a high one waited for. */

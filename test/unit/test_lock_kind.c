@@ -25,20 +25,6 @@ static const char *const names[] = {
 static const tsm_lock_kind_t *kind;
 static void *lock;
 
-/* The turn of a thread, which chooses the priority. */
-static void *begin(int id)
-{
-    unsigned *turn = malloc(sizeof(*turn));
-
-    *turn = (unsigned) id;
-    return turn;
-}
-
-static void end(void *thread)
-{
-    free(thread);
-}
-
 static void acquire(void *thread)
 {
     kind->acquire(lock, ++*(unsigned *) thread % 3 == 0);
@@ -55,7 +41,7 @@ static void release(void *thread)
     kind->release(lock);
 }
 
-static const unit_lock_t chosen = { begin, end, acquire, try, release };
+static const unit_lock_t chosen = { unit_turn_begin, unit_turn_end, acquire, try, release };
 
 static void test_names(void **state)
 {

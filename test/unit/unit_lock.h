@@ -25,6 +25,20 @@ typedef struct unit_lock {
     void (*release)(void *thread);
 } unit_lock_t;
 
+/* For locks with two priorities: what a thread needs of its own is its turn, which chooses one. */
+static inline void *unit_turn_begin(int id)
+{
+    unsigned *turn = malloc(sizeof(*turn));
+
+    *turn = (unsigned) id;
+    return turn;
+}
+
+static inline void unit_turn_end(void *thread)
+{
+    free(thread);
+}
+
 /* Two plain counters that only mutual exclusion keeps equal. */
 typedef struct unit_guarded {
     const unit_lock_t *lock;
