@@ -61,6 +61,7 @@ extern int MPIR_CVAR_CH4_TAKEN_PAUSES;
 /* ---- errors ---- */
 
 #define MPIR_Assert assert
+#define MPIR_Assertp assert
 #define MPIR_ERR_CHECK(err_) do { if ((err_) != MPI_SUCCESS) goto fn_fail; } while (0)
 #define MPIR_ERR_CHKANDJUMP(cond_, err_, class_, text_) \
     do { if (cond_) { err_ = class_; goto fn_fail; } } while (0)
