@@ -30,9 +30,9 @@ ICS_DIFFERS = ("two processes share a machine and its processors here; the paper
 TWO_NODES = ICS_DIFFERS + "; the paper has two nodes of 56 cores with Omni-Path"
 CLUSTER = ICS_DIFFERS + "; the paper has nodes of 36 cores with Omni-Path"
 LOCKS_DIFFER = ("the paper compares locks of one global critical section (mutex, ticket, CLH, CLH-LPW) "
-                "between nodes: give libraries configured with --enable-thread-cs=global and "
-                "--with-thread-lock=, each by a --library named after its lock; here processes share "
-                "a machine, and where threads outnumber the processors, FIFO locks are gated")
+                "between nodes: give a library configured with --enable-thread-cs=global once for each "
+                "lock, as --library LOCK:DIR:MPIR_CVAR_CH4_THREAD_LOCK=LOCK; here processes share a "
+                "machine, and where threads outnumber the processors, FIFO locks are gated")
 COUNTED = ("give a runtime library with --enable-thread-stats once for each lock, as "
            "--library LOCK:DIR:MPIR_CVAR_CH4_THREAD_CS=per-vci,MPIR_CVAR_CH4_THREAD_PROGRESS=blocking,"
            "MPIR_CVAR_CH4_THREAD_LOCK=LOCK; model global, which the paper has, does not count")

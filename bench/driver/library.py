@@ -258,7 +258,8 @@ def with_locks(libs, locks):
     of the locks."""
     found = []
     for lib in libs:
-        can_choose = lib.own.get(MODEL_VARIABLE, WITHOUT_CHOICE[0]) not in WITHOUT_CHOICE
+        model = lib.own.get(MODEL_VARIABLE) or own_build(lib.prefix)[0]
+        can_choose = model not in WITHOUT_CHOICE and (model == "global" or lib.own.get(MODEL_VARIABLE))
         found.append(lib)
         found += [Library(f"{lib.name}-{lock}", lib.prefix, {**lib.own, LOCK_VARIABLE: lock})
                   for lock in locks if can_choose]

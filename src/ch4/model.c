@@ -50,10 +50,11 @@ cvars:
       verbosity   : MPI_T_VERBOSITY_USER_BASIC
       scope       : MPI_T_SCOPE_LOCAL
       description : >-
-        The lock of each VCI in a library configured with --enable-thread-cs=runtime, one of:
-        @TSM_LOCKS@. Empty: hmcs with the model hmcs-usc, else as configured (--with-thread-lock). The
-        model csync has a lock of its own. A lock chosen here is called through a pointer, which takes
-        a little longer than one that is configured.
+        The lock of each VCI in a library configured with --enable-thread-cs=runtime, and of the
+        process with --enable-thread-cs=global; one of: @TSM_LOCKS@. Empty: hmcs with the model
+        hmcs-usc, else as configured (--with-thread-lock). The model csync has a lock of its own. A
+        lock chosen here is called through a pointer, which takes a little longer than one that is
+        configured.
 
     - name        : MPIR_CVAR_CH4_HMCS_LEVELS
       category    : CH4_THREADS
@@ -63,8 +64,8 @@ cvars:
       verbosity   : MPI_T_VERBOSITY_USER_BASIC
       scope       : MPI_T_SCOPE_LOCAL
       description : >-
-        The most levels of the lock hmcs in a library configured with --enable-thread-cs=runtime, from
-        1 to 8. 0: as configured (--with-hmcs-levels).
+        The most levels of the lock hmcs in a library configured with --enable-thread-cs=runtime or global,
+        from 1 to 8. 0: as configured (--with-hmcs-levels).
 
     - name        : MPIR_CVAR_CH4_POST_QUEUE
       category    : CH4_THREADS
@@ -387,15 +388,31 @@ static int is_only_lock(const char *name)
     return is_it;
 }
 
-/* Set the lock of the VCIs from the CVAR, or that of the row if it is not that of all others. */
+/* Set MPIDI_model.lock_kind to the lock of that name, unless it is the one of configure. */
+static int choose_kind(const char *name)
+{
+    const tsm_lock_kind_t *kind = tsm_lock_kind(name);
+
+    if (!kind)
+        MPIDI_settings_print("MPIR_CVAR_CH4_THREAD_LOCK=%s: unknown; choose one of: %s\n",
+                             name, tsm_lock_kind_names());
+    else if (strcmp(kind->name, LOCK_NAME))
+        MPIDI_model.lock_kind = kind;
+    return kind != NULL;
+}
+
+/* Set the lock of the VCIs from the CVAR, or that of the row if it is not that of all others. In global,
+ * whose mutexes have chosen for themselves (mpidu_chosen_lock.h), check the name. */
 static int choose_lock(const char *name)
 {
     int given = name && *name;
     const char *own = rows[MPIDI_model.row].lock;
-    const tsm_lock_kind_t *kind;
 
     MPIDI_model.lock = MPIDI_MODEL_ISSUE == MPIDI_ISSUE_CSYNC ? MPIDI_LOCK_COMBINING :
         MPIDI_LOCK_OWN;
+    MPIDI_model.lock_kind = NULL;
+    if (MPIDI_MODEL_CONFIGURED == MPIDI_MODEL_GLOBAL)
+        return !given || choose_kind(name);
     if (MPIDI_MODEL_CONFIGURED != MPIDI_MODEL_RUNTIME)
         return !given || is_only_lock(name);
     if (given && MPIDI_model.lock == MPIDI_LOCK_COMBINING) {
@@ -405,18 +422,13 @@ static int choose_lock(const char *name)
     }
     if (!given && !strcmp(own, rows[default_row()].lock))
         return 1;
-    kind = tsm_lock_kind(given ? name : own);
-    if (!kind) {
-        MPIDI_settings_print("MPIR_CVAR_CH4_THREAD_LOCK=%s: unknown; choose one of: %s\n",
-                             name, tsm_lock_kind_names());
+    if (!choose_kind(given ? name : own))
         return 0;
-    }
-    if (!strcmp(kind->name, LOCK_NAME))
+    if (!MPIDI_model.lock_kind)
         return 1;
     if (MPIDI_model.issue == MPIDI_ISSUE_LOCKQ)
         MPIDI_model.issue = MPIDI_ISSUE_LOCKQ_CHOSEN;
     MPIDI_model.lock = MPIDI_LOCK_CHOSEN;
-    MPIDI_model.lock_kind = kind;
     return 1;
 }
 
@@ -424,7 +436,7 @@ void MPIDI_model_names(const char **model, const char **progress, const char **l
 {
     *model = rows[MPIDI_model.row].name;
     *progress = kinds[MPIDI_model.progress];
-    *lock = MPIDI_model.lock == MPIDI_LOCK_CHOSEN ? MPIDI_model.lock_kind->name : LOCK_NAME;
+    *lock = MPIDI_model.lock_kind ? MPIDI_model.lock_kind->name : LOCK_NAME;
 }
 
 /* Set the levels of hmcs from the CVAR, which no other lock has. */
@@ -435,11 +447,11 @@ static int choose_levels(int levels)
     MPIDI_model_names(&model, &progress, &lock);
     if (levels == 0)
         return 1;
-    if (MPIDI_model.lock == MPIDI_LOCK_CHOSEN && !strcmp(lock, "hmcs")) {
+    if (MPIDI_model.lock_kind && !strcmp(lock, "hmcs")) {
         tsm_lock_hmcs_levels((uint32_t) levels);
         return 1;
     }
-    MPIDI_settings_print("MPIR_CVAR_CH4_HMCS_LEVELS=%d: the lock of the VCIs is %s, %s\n", levels,
+    MPIDI_settings_print("MPIR_CVAR_CH4_HMCS_LEVELS=%d: the lock is %s, %s\n", levels,
                          lock, strcmp(lock, "hmcs") ? "which has no levels" :
                          "with the levels of --with-hmcs-levels");
     return 0;

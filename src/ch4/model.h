@@ -69,7 +69,7 @@ typedef struct MPIDI_model {
     int post_queue;             /* MPIDI_POST_QUEUE_* */
     int lock;                   /* MPIDI_LOCK_* */
     int polls_plainly;          /* progress backoff or usc, and MPIDI_LOCK_OWN; see poll.h */
-    const struct tsm_lock_kind *lock_kind;      /* MPIDI_LOCK_CHOSEN: the lock that was chosen */
+    const struct tsm_lock_kind *lock_kind;      /* the lock that was chosen, or NULL */
 } MPIDI_model_t;
 /* hidden: the fast paths compare it with a constant, without a load of its address */
 extern MPIDI_model_t MPIDI_model __attribute__((visibility("hidden")));

@@ -1,8 +1,9 @@
 /* Copyright (C) by the MPICH-TSM developers
  * See COPYRIGHT in top-level directory */
 
-/* The lock in force is the one that MPIR_CVAR_CH4_THREAD_LOCK names, in the models that have a choice;
- * that of hmcs-usc without a name; and csync refuses one. Starts itself, as programs of one process. */
+/* The lock in force is the one that MPIR_CVAR_CH4_THREAD_LOCK names, in global and in the models that
+ * have a choice; that of hmcs-usc without a name; and csync refuses one. Starts itself, as programs of
+ * one process. */
 #include "alone.h"
 
 #define LOCK "MPIR_CVAR_CH4_THREAD_LOCK="
@@ -12,18 +13,28 @@ static const char *const locks[] = {
     "mutex", "ticket", "clh", "clh-lpw", "mcs", "hmcs", "hyblock", "adaptive", "futex"
 };
 
-static const struct {
+typedef struct {
     const char *setting, *line;
     int fails;
-} others[] = {
+} setting_t;
+
+static const setting_t all[] = {
+    { LOCK "hmcs MPIR_CVAR_CH4_HMCS_LEVELS=2", "thread lock: hmcs\n", 0 },
+    { LOCK "mc", LOCK "mc: unknown; choose one of: mutex, ticket, clh,", 1 }
+};
+
+static const setting_t global[] = {
+    { LOCK, "thread lock: mutex\n", 0 },
+    { "MPIR_CVAR_CH4_HMCS_LEVELS=2", "MPIR_CVAR_CH4_HMCS_LEVELS=2: the lock is mutex,", 1 }
+};
+
+static const setting_t runtime[] = {
     { MODEL "hmcs-usc", "thread lock: hmcs\n", 0 },
     { MODEL "hmcs-usc " LOCK "MCS", "thread lock: mcs\n", 0 },
     { MODEL "per-vci", "thread lock: futex\n", 0 },
     { MODEL "per-vci " LOCK, "thread lock: futex\n", 0 },
     { MODEL "csync " LOCK "mcs", LOCK "mcs: not possible with the model csync", 1 },
-    { LOCK "hmcs MPIR_CVAR_CH4_HMCS_LEVELS=2", "thread lock: hmcs\n", 0 },
-    { "MPIR_CVAR_CH4_HMCS_LEVELS=2", "MPIR_CVAR_CH4_HMCS_LEVELS=2: the lock of the VCIs is futex,", 1 },
-    { LOCK "mc", LOCK "mc: unknown; choose one of: mutex, ticket, clh,", 1 }
+    { "MPIR_CVAR_CH4_HMCS_LEVELS=2", "MPIR_CVAR_CH4_HMCS_LEVELS=2: the lock is futex,", 1 }
 };
 
 static int check(const char *program, const char *setting, const char *line, int fails)
@@ -35,6 +46,24 @@ static int check(const char *program, const char *setting, const char *line, int
         return 0;
     printf("'%s': exit status %d, %d lines begin with '%s'\n", setting, status, named, line);
     return 1;
+}
+
+static int check_each(const char *program, const setting_t * settings, size_t size)
+{
+    int errors = 0;
+
+    for (size_t i = 0; i < size / sizeof(setting_t); i++)
+        errors += check(program, settings[i].setting, settings[i].line, settings[i].fails);
+    return errors;
+}
+
+static int is_global(void)
+{
+    char version[MPI_MAX_LIBRARY_VERSION_STRING];
+    int len;
+
+    MPI_Get_library_version(version, &len);
+    return strstr(version, "--enable-thread-cs=global") != NULL;
 }
 
 int main(int argc, char **argv)
@@ -51,8 +80,9 @@ int main(int argc, char **argv)
         snprintf(line, sizeof(line), "thread lock: %s\n", locks[i]);
         errors += check(argv[0], setting, line, 0);
     }
-    for (unsigned i = 0; i < sizeof(others) / sizeof(others[0]); i++)
-        errors += check(argv[0], others[i].setting, others[i].line, others[i].fails);
+    errors += check_each(argv[0], all, sizeof(all));
+    errors += is_global() ? check_each(argv[0], global, sizeof(global)) :
+        check_each(argv[0], runtime, sizeof(runtime));
     if (!errors)
         printf(" No Errors\n");
     return errors != 0;

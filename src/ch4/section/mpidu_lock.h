@@ -18,26 +18,34 @@
 #include "tsm/tsm_load.h"
 #include "tsm/tsm_wait.h"
 
+#if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI
+/* The lock of a VCI may be another; see vci_lock.c. */
 typedef tsm_lock_t MPIDU_lock_t;
+#define MPIDU_LOCK_CALL_(what_) tsm_lock_##what_
+#else
+#include "mpidu_chosen_lock.h"
+typedef MPIDU_chosen_lock_t MPIDU_lock_t;
+#define MPIDU_LOCK_CALL_(what_) MPIDU_chosen_lock_##what_
+#endif
 
 /* Between the lock and what only its holder writes: threads that try a taken lock would take the
  * holder's line away from it time after time. */
 #define MPIDU_LOCK_PAD char pad[TSM_CACHELINE];
 
-#define MPIDU_lock_create(lock_, err_) do { *(int *) (err_) = tsm_lock_init(lock_); } while (0)
+#define MPIDU_lock_create(lock_, err_) do { *(int *) (err_) = MPIDU_LOCK_CALL_(init) (lock_); } while (0)
 #define MPIDU_lock_destroy(lock_, err_) \
-    do { tsm_lock_destroy(lock_); *(int *) (err_) = 0; } while (0)
+    do { MPIDU_LOCK_CALL_(destroy) (lock_); *(int *) (err_) = 0; } while (0)
 /* MPICH acquires with low priority when it takes a lock back after a yield. */
 #define MPIDU_lock_acquire(lock_, err_, prio_) \
     do { \
         if ((prio_) == MPL_THREAD_PRIO_LOW) \
-            tsm_lock_acquire_low(lock_); \
+            MPIDU_LOCK_CALL_(acquire_low) (lock_); \
         else \
-            tsm_lock_acquire(lock_); \
+            MPIDU_LOCK_CALL_(acquire) (lock_); \
         *(int *) (err_) = 0; \
     } while (0)
 #define MPIDU_lock_release(lock_, err_) \
-    do { tsm_lock_release(lock_); *(int *) (err_) = 0; } while (0)
+    do { MPIDU_LOCK_CALL_(release) (lock_); *(int *) (err_) = 0; } while (0)
 
 /* In a loop that waits, between the release of the lock and the next acquire: let other threads run.
  * MPICH yields nothing here, so a thread that polls keeps its processor for a whole time slice. */

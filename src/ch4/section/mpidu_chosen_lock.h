@@ -1,0 +1,58 @@
+/*
+ * Copyright (C) by the MPICH-TSM developers
+ *     See COPYRIGHT in top-level directory
+ */
+
+#ifndef MPIDU_CHOSEN_LOCK_H_INCLUDED
+#define MPIDU_CHOSEN_LOCK_H_INCLUDED
+
+/* A mutex of `global`, whose lock MPIR_CVAR_CH4_THREAD_LOCK may choose when the program starts, so that
+ * one library has all the locks that TOPC section 6 compares. Each mutex remembers its own: that of a
+ * session may be older than the control variable. Without a choice the lock of configure is inlined,
+ * behind a test of a word that is never written again. */
+
+#include "tsm/lock/tsm_lock_kind.h"
+
+typedef struct {
+    const tsm_lock_kind_t *kind;        /* NULL: own */
+    void *chosen;
+    tsm_lock_t own;
+} MPIDU_chosen_lock_t;
+
+/* Makes a free lock of the kind that is chosen now; a name that is unknown chooses none, and
+ * MPIDI_model_init refuses it later. Returns 0 or an errno value. One thread, before any use. */
+int MPIDU_chosen_lock_init(MPIDU_chosen_lock_t * lock);
+
+/* The others are as in tsm_lock.h. */
+static inline void MPIDU_chosen_lock_destroy(MPIDU_chosen_lock_t * lock)
+{
+    if (lock->kind)
+        lock->kind->destroy(lock->chosen);
+    tsm_lock_destroy(&lock->own);
+}
+
+static inline void MPIDU_chosen_lock_acquire(MPIDU_chosen_lock_t * lock)
+{
+    if (unlikely(lock->kind != NULL))
+        lock->kind->acquire(lock->chosen, 0);
+    else
+        tsm_lock_acquire(&lock->own);
+}
+
+static inline void MPIDU_chosen_lock_acquire_low(MPIDU_chosen_lock_t * lock)
+{
+    if (unlikely(lock->kind != NULL))
+        lock->kind->acquire(lock->chosen, 1);
+    else
+        tsm_lock_acquire_low(&lock->own);
+}
+
+static inline void MPIDU_chosen_lock_release(MPIDU_chosen_lock_t * lock)
+{
+    if (unlikely(lock->kind != NULL))
+        lock->kind->release(lock->chosen);
+    else
+        tsm_lock_release(&lock->own);
+}
+
+#endif /* MPIDU_CHOSEN_LOCK_H_INCLUDED */
