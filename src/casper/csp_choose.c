@@ -56,10 +56,9 @@ static int compare_settings(void)
 /* Each node has more processes than ghosts. */
 static void check_nodes(void)
 {
-    int *count = MPL_calloc(MPIR_Process.num_nodes, sizeof(int), MPL_MEM_OTHER);
+    int *count = csp_must_calloc(MPIR_Process.num_nodes, sizeof(int));
     char problem[128];
 
-    MPIR_Assert(count);
     for (int i = 0; i < MPIR_Process.size; i++)
         count[MPIR_Process.node_map[i]]++;
     for (int i = 0; i < MPIR_Process.num_nodes; i++) {
@@ -114,18 +113,17 @@ static int hear_domains(int *domain)
 /* owner[i]: CSP_IS_GHOST, or which of the ghosts of its node process i has. */
 static void place_processes(const int *domain, int *owner)
 {
-    int *some = MPL_malloc(MPIR_Process.size * sizeof(int), MPL_MEM_OTHER);
-    int *owners = MPL_malloc(MPIR_Process.size * sizeof(int), MPL_MEM_OTHER);
+    int *some = csp_must_malloc(MPIR_Process.size * sizeof(int));
+    int *owners = csp_must_malloc(MPIR_Process.size * sizeof(int));
 
-    MPIR_Assert(some && owners);
     for (int node = 0; node < MPIR_Process.num_nodes; node++) {
         int n = 0;
         for (int i = 0; i < MPIR_Process.size; i++) {
             if (MPIR_Process.node_map[i] == node)
                 some[n++] = domain[i];
         }
-        int has_memory = csp_place(some, n, csp_world.settings.ghosts, owners);
-        MPIR_Assert(has_memory);
+        if (!csp_place(some, n, csp_world.settings.ghosts, owners))
+            csp_fail("process %d is out of memory", MPIR_Process.rank);
         n = 0;
         for (int i = 0; i < MPIR_Process.size; i++) {
             if (MPIR_Process.node_map[i] == node)
@@ -154,11 +152,10 @@ static void number_processes(const int *owner, int *number)
 static void assign_ghosts(const int *owner, const int *number)
 {
     const int per_node = csp_world.settings.ghosts;
-    int *seen = MPL_calloc(MPIR_Process.num_nodes, sizeof(int), MPL_MEM_OTHER);
-    int *ghosts = MPL_malloc(MPIR_Process.num_nodes * per_node * sizeof(int), MPL_MEM_OTHER);
+    int *seen = csp_must_calloc(MPIR_Process.num_nodes, sizeof(int));
+    int *ghosts = csp_must_malloc(MPIR_Process.num_nodes * per_node * sizeof(int));
 
-    csp_world.ghost_of = MPL_malloc(csp_world.users * sizeof(int), MPL_MEM_OTHER);
-    MPIR_Assert(seen && ghosts && csp_world.ghost_of);
+    csp_world.ghost_of = csp_must_malloc(csp_world.users * sizeof(int));
     for (int i = 0; i < MPIR_Process.size; i++) {
         int node = MPIR_Process.node_map[i];
         if (owner[i] == CSP_IS_GHOST)
@@ -174,9 +171,8 @@ static void assign_ghosts(const int *owner, const int *number)
 
 static void apply_numbers(const int *number)
 {
-    int *map = MPL_malloc(MPIR_Process.size * sizeof(int), MPL_MEM_ADDRESS);
+    int *map = csp_must_malloc(MPIR_Process.size * sizeof(int));
 
-    MPIR_Assert(map);
     for (int i = 0; i < MPIR_Process.size; i++)
         map[number[i]] = MPIR_Process.node_map[i];
     memcpy(MPIR_Process.node_map, map, MPIR_Process.size * sizeof(int));
@@ -219,8 +215,7 @@ int csp_choose(void)
     MPIR_ERR_CHECK(mpi_errno);
     mpi_errno = MPIR_pmi_barrier();     /* process 0 has found no fault */
     MPIR_ERR_CHECK(mpi_errno);
-    space = MPL_malloc(3 * MPIR_Process.size * sizeof(int), MPL_MEM_OTHER);
-    MPIR_Assert(space);
+    space = csp_must_malloc(3 * MPIR_Process.size * sizeof(int));
     mpi_errno = choose(space, space + MPIR_Process.size, space + 2 * MPIR_Process.size);
     MPIR_ERR_CHECK(mpi_errno);
     csp_comm_register_hint();

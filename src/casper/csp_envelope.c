@@ -23,11 +23,10 @@ static int is_mode(csp_matching_t mode)
 /* Returns the highest place of any user. */
 static int fill_places(void)
 {
-    int *users_of = MPL_calloc(csp_world.ghosts, sizeof(int), MPL_MEM_OTHER);
+    int *users_of = csp_must_calloc(csp_world.ghosts, sizeof(int));
     int highest = 0;
 
-    places = MPL_malloc(csp_world.users * sizeof(int), MPL_MEM_OTHER);
-    MPIR_Assert(users_of && places);
+    places = csp_must_malloc(csp_world.users * sizeof(int));
     for (int i = 0; i < csp_world.users; i++) {
         places[i] = users_of[csp_world.ghost_of[i]]++;
         highest = MPL_MAX(highest, places[i]);

@@ -53,15 +53,6 @@ typedef struct client {
 static client_t *clients;
 static int n_clients;
 
-void *csp_must_malloc(size_t bytes)
-{
-    void *memory = MPL_malloc(bytes ? bytes : 1, MPL_MEM_OTHER);
-
-    if (!memory)
-        csp_fail("a ghost is out of memory");
-    return memory;
-}
-
 void csp_must(int mpi_errno, const char *what)
 {
     char text[MPI_MAX_ERROR_STRING];

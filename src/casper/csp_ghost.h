@@ -24,7 +24,4 @@ void csp_ghost_run(void) ATTRIBUTE((noreturn));
 /* Abort unless mpi_errno is MPI_SUCCESS; what: what this ghost was to do. */
 void csp_must(int mpi_errno, const char *what);
 
-/* Memory that a ghost cannot do without; aborts if there is none. */
-void *csp_must_malloc(size_t bytes);
-
 #endif /* CSP_GHOST_H_INCLUDED */

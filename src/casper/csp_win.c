@@ -50,10 +50,9 @@ static int exchange(MPIR_Win * win, csp_win_t * w, const part_t * mine, int *is_
 {
     MPIR_Comm *comm = win->comm_ptr;
     MPIR_Errflag_t errflag = MPIR_ERR_NONE;
-    part_t *parts = MPL_malloc(comm->local_size * sizeof(*parts), MPL_MEM_RMA);
+    part_t *parts = csp_must_malloc(comm->local_size * sizeof(*parts));
     int mpi_errno = MPI_SUCCESS;
 
-    MPIR_Assert(parts);
     parts[comm->rank] = *mine;
     mpi_errno = MPIR_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, parts, sizeof(*parts), MPI_BYTE,
                                comm, &errflag);
@@ -75,12 +74,10 @@ static int exchange(MPIR_Win * win, csp_win_t * w, const part_t * mine, int *is_
 
 static csp_win_t *new_win(int processes)
 {
-    csp_win_t *w = MPL_calloc(1, sizeof(*w), MPL_MEM_RMA);
+    csp_win_t *w = csp_must_calloc(1, sizeof(*w));
 
-    MPIR_Assert(w);
-    w->target = MPL_calloc(processes, sizeof(*w->target), MPL_MEM_RMA);
-    w->share = MPL_calloc(1, sizeof(*w->share), MPL_MEM_RMA);
-    MPIR_Assert(w->target && w->share);
+    w->target = csp_must_calloc(processes, sizeof(*w->target));
+    w->share = csp_must_calloc(1, sizeof(*w->share));
     return w;
 }
 
@@ -98,11 +95,9 @@ static int open_share(MPIR_Win * win, csp_win_t * w, MPI_Aint size, int disp_uni
 {
     MPIR_Comm *node = win->comm_ptr->node_comm;
 
-    if (node) {
+    if (node)
         MPIDIG_WIN(win, shared_table) =
-            MPL_malloc(node->local_size * sizeof(MPIDIG_win_shared_info_t), MPL_MEM_RMA);
-        MPIR_Assert(MPIDIG_WIN(win, shared_table));
-    }
+            csp_must_malloc(node->local_size * sizeof(MPIDIG_win_shared_info_t));
     return csp_share_open(w->share, win, size, disp_unit, MPIDIG_WIN(win, shared_table));
 }
 

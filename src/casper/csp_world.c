@@ -33,6 +33,23 @@ void csp_fail(const char *format, ...)
     _exit(1);
 }
 
+static void *must_have(void *memory)
+{
+    if (!memory)
+        csp_fail("process %d is out of memory", MPIR_Process.rank);
+    return memory;
+}
+
+void *csp_must_malloc(size_t bytes)
+{
+    return must_have(MPL_malloc(bytes ? bytes : 1, MPL_MEM_OTHER));
+}
+
+void *csp_must_calloc(size_t n, size_t size)
+{
+    return must_have(MPL_calloc(n ? n : 1, size, MPL_MEM_OTHER));
+}
+
 /* The map of MPI_COMM_WORLD when it is made for the second time; the device is up already. */
 int csp_comm_map(MPIR_Comm * comm)
 {

@@ -43,4 +43,9 @@ void csp_world_show_users(void);
 /* Print one line that says what is wrong, and abort all processes. Does not return. */
 void csp_fail(const char *format, ...) ATTRIBUTE((format(printf, 1, 2), noreturn));
 
+/* Memory that a process cannot do without, to be freed with MPL_free; the job ends, with one line, if
+ * there is none. csp_must_calloc: n times size, zeroed. Any thread. */
+void *csp_must_malloc(size_t bytes);
+void *csp_must_calloc(size_t n, size_t size);
+
 #endif /* CSP_WORLD_H_INCLUDED */
