@@ -73,6 +73,13 @@ static inline int MPIR_Request_peek(MPIR_Request * req, MPI_Status * status)
     return req->status.MPI_ERROR;
 }
 
+/* The error of a persistent collective. */
+static inline int MPIR_Request_coll_error(MPIR_Request * req)
+{
+    MPIR_Request *real = req->u.persist_coll.real_request;
+    return real ? real->status.MPI_ERROR : req->status.MPI_ERROR;
+}
+
 /* The status of one request of a list, or none. */
 static inline MPI_Status *MPIR_Requests_status(MPI_Status statuses[], int i)
 {

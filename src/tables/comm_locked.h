@@ -9,13 +9,15 @@
 /* For comm_impl.c. Of all communicators, one thread at a time makes a group, whoever needs it. */
 static MPL_initlock_t group_lock = MPL_INITLOCK_INITIALIZER;
 
-/* Calls the delete functions now and here: the last reference may go later, in another thread that
- * holds a lock. If one returns an error, the communicator stays. */
-static int comm_free_attributes(MPIR_Comm * comm)
+/* MPI_Comm_free. Calls the delete functions now and here: the last reference may go later, in another
+ * thread that holds a lock. If one returns an error, the communicator stays. */
+static int comm_free(MPIR_Comm * comm)
 {
+    int mpi_errno = MPI_SUCCESS;
+
     if (MPIR_Process.attr_free && comm->attributes)
-        return MPIR_Process.attr_free(comm->handle, &comm->attributes);
-    return MPI_SUCCESS;
+        mpi_errno = MPIR_Process.attr_free(comm->handle, &comm->attributes);
+    return mpi_errno ? mpi_errno : MPIR_Comm_release(comm);
 }
 
 #endif /* COMM_LOCKED_H_INCLUDED */

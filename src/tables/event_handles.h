@@ -21,6 +21,11 @@ static pthread_rwlock_t event_handles_lock = PTHREAD_RWLOCK_INITIALIZER;
 #endif
 static int event_handles_num;
 
+/* Events of ours are raised without --enable-mpit-events, too. */
+#if defined(ENABLE_THREAD_STATS) && !defined(HAVE_MPIT_EVENTS)
+#define HAVE_MPIT_EVENTS 1
+#endif
+
 static inline int event_handles_exist(void)
 {
     return __atomic_load_n(&event_handles_num, __ATOMIC_RELAXED);

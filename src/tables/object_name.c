@@ -11,6 +11,6 @@ static MPL_initlock_t lock = MPL_INITLOCK_INITIALIZER;
 void MPIR_Object_name_copy(char *to, const char *from)
 {
     MPL_initlock_lock(&lock);
-    MPL_strncpy(to, from, MPI_MAX_OBJECT_NAME);
+    (MPL_strncpy) (to, from, MPI_MAX_OBJECT_NAME);      /* not the macro */
     MPL_initlock_unlock(&lock);
 }

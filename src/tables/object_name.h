@@ -10,4 +10,7 @@
  * that a thread gets a whole name while another sets one. Both have room for MPI_MAX_OBJECT_NAME. */
 void MPIR_Object_name_copy(char *to, const char *from);
 
+/* MPICH's files that include this copy nothing but such names. */
+#define MPL_strncpy(to_, from_, size_) MPIR_Object_name_copy(to_, from_)
+
 #endif /* OBJECT_NAME_H_INCLUDED */

@@ -1,0 +1,17 @@
+/*
+ * Copyright (C) by the MPICH-TSM developers
+ *     See COPYRIGHT in top-level directory
+ */
+
+#ifndef MPIDI_COMM_EXCHANGE_H_INCLUDED
+#define MPIDI_COMM_EXCHANGE_H_INCLUDED
+
+/* For ch4_comm.c, which ignores whether the addresses of the other group could be looked up. From here
+ * on it does not: a failure goes to fn_fail. The macro of a name does not apply within its own text. */
+#define MPIDIU_upids_to_gpids(size_, sizes_, upids_, gpids_) \
+    do { \
+        mpi_errno = MPIDIU_upids_to_gpids(size_, sizes_, upids_, gpids_); \
+        MPIR_ERR_CHECK(mpi_errno); \
+    } while (0)
+
+#endif /* MPIDI_COMM_EXCHANGE_H_INCLUDED */
