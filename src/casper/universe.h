@@ -6,9 +6,9 @@
 #ifndef CSP_UNIVERSE_H_INCLUDED
 #define CSP_UNIVERSE_H_INCLUDED
 
-/* For ch4_init.c: the size of the universe is that without ghosts. One thread at a time asks the process
- * manager, so that none reads the answer that another one waits for. From here on, MPIR's function is
- * this one. */
+/* For ch4_init.c: the size of the universe is that without ghosts. One thread at a time asks the
+ * process manager, so that none reads the answer that another one waits for. From here on, MPIR's
+ * function is this one. */
 static int csp_universe_size(int *universe_size)
 {
     int size = 0;

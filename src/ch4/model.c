@@ -64,8 +64,8 @@ cvars:
       verbosity   : MPI_T_VERBOSITY_USER_BASIC
       scope       : MPI_T_SCOPE_LOCAL
       description : >-
-        The most levels of the lock hmcs in a library configured with --enable-thread-cs=runtime or global,
-        from 1 to 8. 0: as configured (--with-hmcs-levels).
+        The most levels of the lock hmcs in a library configured with --enable-thread-cs=runtime or
+        global, from 1 to 8. 0: as configured (--with-hmcs-levels).
 
     - name        : MPIR_CVAR_CH4_POST_QUEUE
       category    : CH4_THREADS
@@ -401,8 +401,8 @@ static int choose_kind(const char *name)
     return kind != NULL;
 }
 
-/* Set the lock of the VCIs from the CVAR, or that of the row if it is not that of all others. In global,
- * whose mutexes have chosen for themselves (mpidu_chosen_lock.h), check the name. */
+/* Set the lock of the VCIs from the CVAR, or that of the row if it is not that of all others. In
+ * global, whose mutexes have chosen for themselves (mpidu_chosen_lock.h), check the name. */
 static int choose_lock(const char *name)
 {
     int given = name && *name;

@@ -19,11 +19,7 @@ typedef struct {
     tsm_lock_t own;
 } MPIDU_chosen_lock_t;
 
-/* Makes a free lock of the kind that is chosen now; a name that is unknown chooses none, and
- * MPIDI_model_init refuses it later. Returns 0 or an errno value. One thread, before any use. */
-int MPIDU_chosen_lock_init(MPIDU_chosen_lock_t * lock);
-
-/* The others are as in tsm_lock.h. */
+/* As in tsm_lock.h; init is in mpidu_lock.h. */
 static inline void MPIDU_chosen_lock_destroy(MPIDU_chosen_lock_t * lock)
 {
     if (lock->kind)

@@ -25,6 +25,10 @@ typedef tsm_lock_t MPIDU_lock_t;
 #else
 #include "mpidu_chosen_lock.h"
 typedef MPIDU_chosen_lock_t MPIDU_lock_t;
+
+/* Makes a free lock of the kind that is chosen now; a name that is unknown chooses none, and
+ * MPIDI_model_init refuses it later. Returns 0 or an errno value. One thread, before any use. */
+int MPIDU_chosen_lock_init(MPIDU_chosen_lock_t * lock);
 #define MPIDU_LOCK_CALL_(what_) MPIDU_chosen_lock_##what_
 #endif
 
@@ -32,7 +36,8 @@ typedef MPIDU_chosen_lock_t MPIDU_lock_t;
  * holder's line away from it time after time. */
 #define MPIDU_LOCK_PAD char pad[TSM_CACHELINE];
 
-#define MPIDU_lock_create(lock_, err_) do { *(int *) (err_) = MPIDU_LOCK_CALL_(init) (lock_); } while (0)
+#define MPIDU_lock_create(lock_, err_) \
+    do { *(int *) (err_) = MPIDU_LOCK_CALL_(init) (lock_); } while (0)
 #define MPIDU_lock_destroy(lock_, err_) \
     do { MPIDU_LOCK_CALL_(destroy) (lock_); *(int *) (err_) = 0; } while (0)
 /* MPICH acquires with low priority when it takes a lock back after a yield. */
