@@ -1,0 +1,59 @@
+/* Copyright (C) by the MPICH-TSM developers
+ * See COPYRIGHT in top-level directory */
+
+/* Sessions beside MPI_COMM_WORLD see users only, and their communicators carry messages. One ends
+ * with a message under way, another begins after it. */
+#include "../mt.h"
+
+static void check_set(MPI_Session s, const char *name, int size)
+{
+    char text[MPI_MAX_INFO_VAL + 1];
+    int flag, n;
+    MPI_Info info;
+    MPI_Group group;
+    MT_OK(MPI_Session_get_pset_info(s, name, &info));
+    MT_OK(MPI_Info_get(info, "mpi_size", MPI_MAX_INFO_VAL, text, &flag));
+    MT_CHECK(flag && atoi(text) == size, "%s: mpi_size %s, not %d", name, flag ? text : "", size);
+    MT_OK(MPI_Info_free(&info));
+    MT_OK(MPI_Group_from_session_pset(s, name, &group));
+    MT_OK(MPI_Group_size(group, &n));
+    MT_CHECK(n == size, "%s: %d processes, not %d", name, n, size);
+    MT_OK(MPI_Group_free(&group));
+}
+
+static void once(int i)
+{
+    const int next = (mt.rank + 1) % mt.size, prev = (mt.rank + mt.size - 1) % mt.size;
+    int early = -1, late = -1;
+    MPI_Session s;
+    MPI_Group group;
+    MPI_Comm comm;
+    MPI_Request r[3];
+
+    MT_OK(MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &s));
+    check_set(s, "mpi://WORLD", mt.size);
+    check_set(s, "mpi://SELF", 1);
+    MT_OK(MPI_Group_from_session_pset(s, "mpi://WORLD", &group));
+    MT_OK(MPI_Comm_create_from_group(group, "casper/session", MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL,
+                                     &comm));
+    MT_OK(MPI_Group_free(&group));
+    MT_OK(MPI_Irecv(&late, 1, MPI_INT, prev, 1, MPI_COMM_WORLD, &r[0]));
+    MT_OK(MPI_Irecv(&early, 1, MPI_INT, MPI_ANY_SOURCE, 1, comm, &r[1]));
+    MT_OK(MPI_Isend(&i, 1, MPI_INT, next, 1, comm, &r[2]));
+    MT_OK(MPI_Waitall(2, &r[1], MPI_STATUSES_IGNORE));
+    MT_CHECK(early == i, "received %d in the session", early);
+    MT_OK(MPI_Comm_free(&comm));
+    MT_OK(MPI_Session_finalize(&s));
+    i = ~i;
+    MT_OK(MPI_Send(&i, 1, MPI_INT, next, 1, MPI_COMM_WORLD));
+    MT_OK(MPI_Wait(&r[0], MPI_STATUS_IGNORE));
+    MT_CHECK(late == i, "received %d after the session", late);
+}
+
+int main(int argc, char **argv)
+{
+    mt_init(argc, argv, 1, 5);
+    for (int i = 0; i < (int) mt.iters; i++)
+        once(i);
+    return mt_finish();
+}
