@@ -21,7 +21,7 @@ THREADS = (1, 8, 16, 64)
 WITHOUT_THREADS, WITHOUT_DURATION = ("users", "single", "counted"), ("app", "counted")
 COUNTED = ("isend", "irecv", "put", "direct", "test", "wait")
 LEVELS = {"": "", "-single": "-1 "}      # of threads: MPI_THREAD_MULTIPLE, MPI_THREAD_SINGLE
-GHOST_SIZES = (0, 64, 1024, 8192, 65536, 1048576)
+GHOST_SIZES = (0, 64, 4096, 65536, 1048576, 4194304)
 ASYNC = {"MPIR_CVAR_ASYNC_PROGRESS": "1", "I_MPI_ASYNC_PROGRESS": "1"}
 
 
@@ -128,6 +128,12 @@ SETS = {
     "apps": Set("the applications, 1 and 4 threads",
                 [("bfs", (1, 4), None, "-s 15 -n 100"), ("stencil", (1, 4), None, "-n 20000"),
                  ("sweep", (1, 4), None, "-n 120"), ("kmer", (1,), None, "-n 150")], None, (), ""),
+    "casper": Set("ghost processes, CasperII's figures 3 to 7: give --library NAME:DIR:CSP_NG=1,... and "
+                  "what competes",
+                  [("overlap", None, GHOST_SIZES, "-p own"), ("overlap", None, GHOST_SIZES, "-p idle"),
+                   ("post", None, (64, 8192, 65536), "-p own -w 64"), ("halo2d", None, None, "-p own"),
+                   ("halo2d", None, None, "-p idle"), ("many2one", None, (64, 65536), "-w 8")],
+                  None, (), ""),
     "knobs": Set("lockq, one knob away from its default at a time",
                  [("pairs", (1, 8, 64), None, ""), ("fanout", (1, 8, 64), None, ""),
                   ("fanin", (8,), None, ""), ("latency", (1, 8), None, ""), ("put", (8,), None, "")],

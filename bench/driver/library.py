@@ -121,7 +121,8 @@ class Library:
     def identify(self, parent):
         """Asks the library for its version, by a program of one process, and for its model."""
         self.build(parent, "version")
-        status, out, err = child.run(self.command(parent, "version", 1), self.environment(), 60)
+        alone = {**self.environment(), "CSP_NG": "0"}       # a ghost would need a user
+        status, out, err = child.run(self.command(parent, "version", 1), alone, 60)
         if status is None:
             raise Bad(f"library '{self.name}': a program of one process does not end")
         if status or not out.strip():
