@@ -128,8 +128,8 @@ SETS = {
     "apps": Set("the applications, 1 and 4 threads",
                 [("bfs", (1, 4), None, "-s 15 -n 100"), ("stencil", (1, 4), None, "-n 20000"),
                  ("sweep", (1, 4), None, "-n 120"), ("kmer", (1,), None, "-n 150")], None, (), ""),
-    "casper": Set("ghost processes, CasperII's figures 3 to 7: give --library NAME:DIR:CSP_NG=1,... and "
-                  "what competes",
+    "casper": Set("ghost processes, CasperII's figures 3 to 7: give --library NAME:DIR:CSP_NG=1,... "
+                  "and what competes",
                   [("overlap", None, GHOST_SIZES, "-p own"), ("overlap", None, GHOST_SIZES, "-p idle"),
                    ("post", None, (64, 8192, 65536), "-p own -w 64"), ("halo2d", None, None, "-p own"),
                    ("halo2d", None, None, "-p idle"), ("many2one", None, (64, 65536), "-w 8")],

@@ -43,8 +43,8 @@ static int compare_settings(void)
         mpi_errno = MPIR_pmi_kvs_get(i, key, theirs, sizeof(theirs));
         MPIR_ERR_CHECK(mpi_errno);
         if (strcmp(mine, theirs) != 0)
-            csp_fail("CSP_NG, CSP_ASYNC_CONFIG and CSP_PLACEMENT are %s in process 0, but %s in "
-                     "process %d", mine, theirs, i);
+            csp_fail("CSP_NG, CSP_ASYNC_CONFIG, CSP_PLACEMENT and CSP_MATCHING are %s in process 0, "
+                     "but %s in process %d", mine, theirs, i);
     }
 
   fn_exit:

@@ -153,12 +153,10 @@ int csp_comm_info(MPIR_Comm * comm, MPIR_Info * info)
 
 int csp_comm_wish(MPIR_Info * info)
 {
-    MPIR_Info *item;
-    int wish = CSP_HINT_UNSET;
+    char value[MPI_MAX_INFO_VAL + 1];
+    int is_there = 0;
 
-    LL_FOREACH(info, item) {
-        if (item->key && strcmp(item->key, "async_config") == 0)
-            wish = csp_hint_read(item->key, item->value);
-    }
-    return wish;
+    if (info)           /* another thread may change it */
+        MPIR_Info_get_impl(info, "async_config", MPI_MAX_INFO_VAL, value, &is_there);
+    return is_there ? csp_hint_read("async_config", value) : CSP_HINT_UNSET;
 }

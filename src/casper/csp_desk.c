@@ -220,7 +220,8 @@ void csp_item_free(csp_ref_t ref)
     if (ref & CSP_PRIVATE) {
         item->next = free_private;
         free_private = ref;
-        desk()->privates--;
+        if (--desk()->privates == 0)
+            is_full = 0;        /* try again the next time */
     } else {
         item->next = desk()->free;
         desk()->free = ref;

@@ -46,7 +46,8 @@ static int error_of(const csp_answer_t * answer, MPI_Aint room)
     if (answer->error == MPI_ERR_TRUNCATE)
         return MPIR_Err_create_code(MPI_SUCCESS, MPIR_ERR_RECOVERABLE, __func__, __LINE__,
                                     MPI_ERR_TRUNCATE, "**truncate", "**truncate %d %d %d %d",
-                                    answer->source, answer->tag, (int) room, (int) answer->bytes);
+                                    answer->source, answer->tag, (int) MPL_MIN(room, INT_MAX),
+                                    (int) MPL_MIN(answer->bytes, INT_MAX));
     return MPIR_Err_create_code(MPI_SUCCESS, MPIR_ERR_RECOVERABLE, __func__, __LINE__,
                                 answer->error, "**buffer", 0);
 }
@@ -218,7 +219,8 @@ void csp_await_room(void)
     while (csp_posts_wait() > MOST_WAITING) {
         csp_post_waiting();
         csp_let_in();
-        csp_look_again();
+        if (!csp_help())        /* the ghost leaves to us what we wait for */
+            csp_look_again();
     }
 }
 

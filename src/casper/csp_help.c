@@ -50,11 +50,14 @@ static int find_posts(int *i)
 static int take_posts(int i)
 {
     csp_post_t other;
-    int n = csp_match_posts(csp_node.me, POSTS_IN_A_ROW, &other);
+    int n = csp_match_posts(csp_node.me, POSTS_IN_A_ROW, &other), taken = 0;
 
-    if (i != csp_node.me)
-        n += csp_match_posts(i, POSTS_IN_A_ROW, &other);
-    return n;
+    if (i != csp_node.me) {
+        taken = csp_match_posts(i, POSTS_IN_A_ROW, &other);
+        if (taken == 0)         /* its first post is for the ghost */
+            tsm_store(&turn, (unsigned) (i + 1) % (unsigned) csp_node.users, TSM_RELAXED);
+    }
+    return n + taken;
 }
 
 static int may(const csp_item_t * msg, const csp_item_t * recv)

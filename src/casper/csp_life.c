@@ -72,8 +72,10 @@ static void say_goodbye(void)
 
     csp_world.has_direct = 0;
     csp_post(&post);
-    while (csp_posts_wait())
+    while (csp_posts_wait()) {
         csp_post_waiting();
+        csp_look_again();
+    }
     MPIR_Progress_hook_deactivate(hook);
     hook = -1;
 }

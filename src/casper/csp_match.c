@@ -11,6 +11,10 @@
 /* Messages of a list whose data the ghost takes over before it looks for other work. */
 #define KEEP_AT_ONCE 4
 
+/* With more bytes in the memory of the ghost than this it keeps no more: sends of more than 1 KB to a
+ * process that receives nothing then wait, as MPI says. */
+#define MOST_KEPT 268435456
+
 static csp_list_t *recvs_of(int user)
 {
     return &csp_node.user[user].recvs;
@@ -357,7 +361,7 @@ int csp_match_keep(void)
 {
     int n = 0;
 
-    if (csp_node.my_ghost->desk.kept == 0)
+    if (csp_node.my_ghost->desk.kept == 0 || csp_pair_bytes_in_ghost() >= MOST_KEPT)
         return 0;
     for (int i = 0; i < csp_node.users; i++) {
         if (csp_node_is_mate(i))

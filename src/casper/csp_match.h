@@ -28,8 +28,8 @@ csp_spot_t csp_match_spot(int user, const csp_post_t * post);
  * then; else other->kind is 0. Returns how many were taken. By who holds the desk. */
 int csp_match_posts(int user, int most, csp_post_t * other);
 
-/* The ghost takes over the data of some sends that wait for that. Returns of how many. By the ghost,
- * which holds the desk. */
+/* The ghost takes over the data of some sends that wait for that, unless it has much already. Returns
+ * of how many. By the ghost, which holds the desk. */
 int csp_match_keep(void);
 
 /* A message from another ghost to the user with number `dest`, with *data if place is IN_POST, of any

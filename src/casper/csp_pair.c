@@ -11,6 +11,8 @@
 /* With more memory to free than this, the ghost wakes for it. */
 #define MOST_UNFREED 4194304
 
+static uint64_t in_ghost;       /* bytes of messages in memory of this ghost */
+
 /* Pairs that there were when this process last looked for one in vain. */
 static TSM_ATOMIC(uint32_t) seen;
 static TSM_ATOMIC(int) remains;
@@ -264,8 +266,10 @@ void csp_pair_free_msg(csp_ref_t ref)
         csp_desk_leave(ref, CSP_LEFT_MEMORY, desk()->unfreed > MOST_UNFREED);
         return;
     }
-    if (msg->place == CSP_IN_GHOST)
+    if (msg->place == CSP_IN_GHOST) {
         MPL_free((void *) (uintptr_t) msg->spot.addr);
+        in_ghost -= msg->bytes;
+    }
     csp_item_free(ref);
 }
 
@@ -278,6 +282,12 @@ void csp_pair_put_in_ghost(csp_item_t * msg, void *memory)
     msg->place = CSP_IN_GHOST;
     msg->spot = spot;
     msg->sender = -1;
+    in_ghost += msg->bytes;
+}
+
+uint64_t csp_pair_bytes_in_ghost(void)
+{
+    return in_ghost;
 }
 
 static void fetch(csp_ref_t ref)

@@ -67,6 +67,9 @@ int csp_pair_class(int error);
 /* The data of the message is now here, in memory that it owns. */
 void csp_pair_put_in_ghost(csp_item_t * msg, void *memory);
 
+/* Bytes of messages in memory of this ghost. */
+uint64_t csp_pair_bytes_in_ghost(void);
+
 /* Do what users have left to the ghost. Returns how much. With the desk free, as the next three. */
 int csp_pair_left(void);
 

@@ -30,14 +30,12 @@ typedef struct view {
 /* The hint; a window has direct memory unless one of its processes on the node does not want it. */
 static int is_wanted(MPIR_Info * info)
 {
-    MPIR_Info *item;
-    int wanted = 1;
+    char value[MPI_MAX_INFO_VAL + 1];
+    int is_there = 0;
 
-    LL_FOREACH(info, item) {
-        if (item->key && strcmp(item->key, "shmbuf_regist") == 0)
-            wanted = strcmp(item->value, "false") != 0;
-    }
-    return wanted;
+    if (info)           /* another thread may change it */
+        MPIR_Info_get_impl(info, "shmbuf_regist", MPI_MAX_INFO_VAL, value, &is_there);
+    return !is_there || strcmp(value, "false") != 0;
 }
 
 static int map_file(const file_t * file, size_t begin, size_t bytes, view_t * view)

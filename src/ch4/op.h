@@ -199,6 +199,7 @@ typedef struct MPIDI_wait {
     int may_pause;              /* of the first so many it has seen that they let it pause long */
     tsm_patience_t patience;
     int is_counted;             /* in MPIDI_thread_t.waits, since its first turn in vain */
+    int may_sleep;              /* if counted: none of the first so many needs this thread's polls */
     uint32_t serving;           /* if counted: bits of the VCIs that it polls for those that sleep */
 } MPIDI_wait_t;
 

@@ -43,7 +43,9 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_served_here(void)
 /* Wake the server of a VCI, if it sleeps. */
 MPL_STATIC_INLINE_PREFIX void MPIDI_served_ring(int vci)
 {
-    tsm_bell_ring(&MPIDI_served.server[vci % MPIDI_served.servers].bell);
+    const int n = MPIDI_served.servers;
+
+    tsm_bell_ring(&MPIDI_served.server[n == 1 ? 0 : vci % n].bell);     /* a division takes long */
 }
 
 /* Wake all servers. */

@@ -5,15 +5,18 @@
  * processes; each process begins with another thread, and the others follow when that one is in its
  * call. Then a process opens a file of its own while a thread of it waits in a collective call. An
  * error handler of a file asks for the file's size. Threads write one file through its shared
- * pointer. */
+ * pointer, and through the individual one beside collective calls. */
 #include "mt.h"
 
 #define VALUES 1000
+#define FAR (1 << 20)           /* bytes */
+#define POINTER_ROUNDS 200
 
 static MPI_Comm comms[MT_MAX_THREADS];
 static MPI_File shared;
 static char folder[] = "/tmp/file_threads.XXXXXX";
 static int handled;
+static atomic_int is_over;
 
 static MPI_File open_file(MPI_Comm comm, const char *name, int number)
 {
@@ -116,6 +119,49 @@ static void shared_pointer(void)
     free(seen);
 }
 
+/* Collective accesses at explicit offsets leave the individual pointer alone. */
+static void *write_far(void *arg)
+{
+    (void) arg;
+    for (int i = 0; i < POINTER_ROUNDS; i++) {
+        if (i % mt.size == mt.rank)
+            usleep(200);        /* the others wait for this process */
+        MT_OK(MPI_File_write_at_all(shared, FAR + mt.rank, &i, 1, MPI_BYTE, MPI_STATUS_IGNORE));
+    }
+    atomic_store(&is_over, 1);
+    return NULL;
+}
+
+static void must_be_at(MPI_Offset expected, const char *what)
+{
+    MPI_Offset at;
+    MT_OK(MPI_File_get_position(shared, &at));
+    MT_CHECK(at == expected, "%s: the pointer is at %lld, not %lld", what, (long long) at,
+             (long long) expected);
+}
+
+static void individual_pointer(void)
+{
+    pthread_t thread;
+    MPI_Request r;
+    MPI_Offset written = 0;
+    shared = open_file(MPI_COMM_WORLD, "pointer", 0);
+    MT_CHECK(pthread_create(&thread, NULL, write_far, NULL) == 0, "cannot create a thread");
+    for (; !atomic_load(&is_over); written++)
+        MT_OK(MPI_File_write(shared, "x", 1, MPI_BYTE, MPI_STATUS_IGNORE));
+    pthread_join(thread, NULL);
+    must_be_at(written, "beside MPI_File_write_at_all");
+    MT_OK(MPI_File_seek(shared, 0, MPI_SEEK_SET));
+    MT_OK(MPI_File_iwrite_at_all(shared, FAR + mt.rank, "a", 1, MPI_BYTE, &r));
+    MT_OK(MPI_File_write(shared, "bc", 2, MPI_BYTE, MPI_STATUS_IGNORE));
+    MT_OK(MPI_Wait(&r, MPI_STATUS_IGNORE));
+    must_be_at(2, "after MPI_File_iwrite_at_all");
+    MT_OK(MPI_File_iwrite_all(shared, "def", 3, MPI_BYTE, &r));
+    MT_OK(MPI_Wait(&r, MPI_STATUS_IGNORE));
+    must_be_at(5, "after MPI_File_iwrite_all");
+    MT_OK(MPI_File_close(&shared));
+}
+
 int main(int argc, char **argv)
 {
     mt_init(argc, argv, 4, 5);
@@ -128,6 +174,7 @@ int main(int argc, char **argv)
     alone_beside_collective();
     error_handler();
     shared_pointer();
+    individual_pointer();
     for (int i = 0; i < mt.threads; i++)
         MT_OK(MPI_Comm_free(&comms[i]));
     MT_OK(MPI_Barrier(MPI_COMM_WORLD));

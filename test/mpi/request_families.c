@@ -9,6 +9,7 @@
 
 #define MANY 200
 #define POLLS 3
+#define LATE 0.05               /* seconds */
 #define FILL 0x55555555
 
 enum { WAIT, WAITALL, WAITANY, WAITSOME, TEST, TESTALL, TESTANY, TESTSOME, GET_STATUS, CALLS };
@@ -35,6 +36,7 @@ static void must_be_empty(const MPI_Status * status, const char *what)
 typedef struct {
     MPI_Request req;
     int polls, freed;
+    double begun;               /* when it was polled first */
     const MPI_Status *expected;
 } general_t;
 
@@ -363,6 +365,64 @@ static void partitioned(void)
     MT_OK(MPI_Request_free(&r));
 }
 
+/* Its poll function, once it is called late enough, sends what the peer's receive waits for. */
+static int poll_sends(void *extra, MPI_Status * status)
+{
+    general_t *g = extra;
+
+    (void) status;
+    if (g->polls++ == 0)
+        g->begun = MPI_Wtime();
+    if (MPI_Wtime() - g->begun > LATE) {
+        MT_OK(MPI_Send(&mt.rank, 1, MPI_INT, mt.peer, 1, MPI_COMM_WORLD));
+        MT_OK(MPI_Grequest_complete(g->req));
+    }
+    return MPI_SUCCESS;
+}
+
+static int wait_sends(int count, void **extra, double timeout, MPI_Status * status)
+{
+    int sent = 0;
+
+    (void) timeout;
+    MT_CHECK(count == 1, "waits for %d", count);
+    while (!sent) {
+        poll_sends(extra[0], status);
+        MT_OK(MPI_Request_get_status(((general_t *) extra[0])->req, &sent, MPI_STATUS_IGNORE));
+    }
+    return MPI_SUCCESS;
+}
+
+static void *receive_beside(void *arg)
+{
+    (void) arg;
+    MT_OK(MPI_Recv(NULL, 0, MPI_INT, mt.peer, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    return NULL;
+}
+
+/* A wait for all must not sleep on the last request of its list while an earlier one has to be polled;
+ * also if another thread waits, which could poll the VCI for both. */
+static void poll_brings_message(int is_alone)
+{
+    general_t g = {.polls = 0 };
+    int in = -1;
+    pthread_t other;
+    MPI_Request r[2];
+
+    if (!is_alone)
+        MT_CHECK(!pthread_create(&other, NULL, receive_beside, NULL), "cannot create a thread");
+    if (MPIX_Grequest_start(query, free_it, cancel, poll_sends, NULL, &g, &g.req) != MPI_SUCCESS)
+        MT_OK(MPIX_Grequest_start(query, free_it, cancel, poll_sends, wait_sends, &g, &g.req));
+    r[0] = g.req;
+    MT_OK(MPI_Irecv(&in, 1, MPI_INT, mt.peer, 1, MPI_COMM_WORLD, &r[1]));
+    MT_OK(MPI_Waitall(2, r, MPI_STATUSES_IGNORE));
+    MT_CHECK(in == mt.peer && g.freed == 1, "received %d, freed %d times", in, g.freed);
+    if (!is_alone) {
+        MT_OK(MPI_Send(NULL, 0, MPI_INT, mt.peer, 2, MPI_COMM_WORLD));
+        pthread_join(other, NULL);
+    }
+}
+
 int main(int argc, char **argv)
 {
     mt_init(argc, argv, 4, 5);
@@ -374,6 +434,8 @@ int main(int argc, char **argv)
     mt_run(mt.threads, worker);
     one_sided();
     partitioned();
+    poll_brings_message(1);
+    poll_brings_message(0);
     for (int i = 0; i < mt.threads; i++)
         MT_OK(MPI_Comm_free(&comms[i]));
     return mt_finish();

@@ -270,6 +270,7 @@ int MPIDI_server_start(void)
     servers = MPL_calloc(n, sizeof(*servers), MPL_MEM_THREAD);
     MPIR_ERR_CHKANDJUMP(!servers, mpi_errno, MPI_ERR_NO_MEM, "**nomem");
     MPIDI_served.servers = n;
+    tsm_store(&MPIDI_served.error, MPI_SUCCESS, TSM_RELAXED);   /* of servers before */
     while (ok && started < n) {
         servers[started].index = started;
         ok = start(&servers[started]);

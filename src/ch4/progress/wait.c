@@ -87,9 +87,22 @@ static int wakes(const MPIR_Request * req)
                    req->kind == MPIR_REQUEST_KIND__RMA);
 }
 
+/* 1 if a generalized request on the list is incomplete that only its own poll function completes: the
+ * waiting thread calls it in each turn (request_done.h), and other requests may depend on what it does.
+ * Looks once at each request before that. */
+static int must_poll(MPIDI_wait_t * w)
+{
+    for (; w->may_sleep < w->count; w->may_sleep++) {
+        MPIR_Request *req = w->reqs[w->may_sleep];
+        if (req && MPIR_Request_has_poll_fn(req) && !MPIR_Request_is_complete(req))
+            return 1;
+    }
+    return 0;
+}
+
 /* Reduce the list to the requests to sleep on. In a wait for all, that is the last incomplete request,
- * because operations of one thread tend to complete in order. Returns 0 if there is none, or if a
- * request on the list may complete without waking us. */
+ * because operations of one thread tend to complete in order. Returns 0 if there is none, or if one
+ * of those to sleep on may complete without waking us. */
 static int can_sleep(MPIDI_wait_t * w)
 {
     int found = 0;
@@ -217,6 +230,7 @@ static void count_wait(MPIDI_wait_t * w)
     MPIDI_thread_count_wait(1);
     crowded_wait();
     w->is_counted = 1;
+    w->may_sleep = 0;
     w->serving = 0;
 }
 
@@ -363,7 +377,7 @@ static int back_off(MPID_Progress_state * state)
         case TSM_PATIENCE_YIELD:
             return yield_turn(w->turns);
         default:
-            if (!can_sleep(&list) || is_nested())
+            if (must_poll(w) || !can_sleep(&list) || is_nested())
                 return yield_turn(w->turns);
             crowded_sleep();
             MPIDI_STATS(MPIDI_STATS_COUNT(sleeps, 1));
@@ -406,6 +420,7 @@ int MPIDI_wait_turn(MPID_Progress_state * state)
         mpi_errno = back_off(state);
     else
         MPIDI_poll_lone_turn(++state->wait.turns);
+    MPIR_ERR_CHECK(mpi_errno);
 
   fn_exit:
     return mpi_errno;

@@ -73,11 +73,11 @@ static inline void tsm_clh_lpw_acquire(tsm_clh_lpw_t *lock, tsm_clh_context_t *c
  * way. Never waits. */
 static inline int tsm_clh_lpw_try(tsm_clh_lpw_t *lock, tsm_clh_context_t *context)
 {
-    if (!tsm_clh_try(&lock->high, context))
+    /* the filter first: whoever fails because of us fails because of a thread that gets the lock (4) */
+    if (!tsm_ticket_try(&lock->filter))
         return 0;
-    /* the high queue was free, so its last holder had given the filter back */
-    if (!tsm_ticket_try(&lock->filter)) {
-        tsm_clh_release(&lock->high, context);
+    if (!tsm_clh_try(&lock->high, context)) {
+        tsm_ticket_release(&lock->filter);
         return 0;
     }
     lock->go_straight = 1;
@@ -88,12 +88,15 @@ static inline int tsm_clh_lpw_try(tsm_clh_lpw_t *lock, tsm_clh_context_t *contex
 static inline void tsm_clh_lpw_release(tsm_clh_lpw_t *lock, tsm_clh_context_t *context)
 {
     assert(lock->go_straight && "tsm_clh_lpw_release: not held with high priority");
-    if (++lock->run >= TSM_CLH_LPW_RUN || !tsm_clh_has_waiter(&lock->high, context)) {
+    int is_last = ++lock->run >= TSM_CLH_LPW_RUN || !tsm_clh_has_waiter(&lock->high, context);
+
+    if (is_last) {
         lock->run = 0;
         lock->go_straight = 0;          /* the next high thread takes the filter */
-        tsm_ticket_release(&lock->filter);
     }
     tsm_clh_release(&lock->high, context);
+    if (is_last)
+        tsm_ticket_release(&lock->filter);      /* after the queue: see (4) */
 }
 
 /* Blocks until the lock is ours, with low priority; end with tsm_clh_lpw_release_low. */
@@ -129,12 +132,17 @@ static inline void tsm_clh_lpw_release_low(tsm_clh_lpw_t *lock, tsm_clh_context_
  *             it along the high queue. (2) go_straight is 1 exactly while the filter belongs to the
  *             high queue; it is a plain field, written only by a thread that holds both the high
  *             queue and the filter, and read by holders of either. (3) Of each priority at most one
- *             thread, the holder of that queue, waits for the filter or has it.
+ *             thread, the holder of that queue, waits for the filter or has it; for a moment also
+ *             the last holder of a run of high threads, which gives the queue back first. (4) A try
+ *             with high priority fails only if a thread has the lock, waits for it at the filter or
+ *             with the high queue, or is about to give it back: a thread that posts an operation
+ *             and fails can rely on one that looks after its release (section.c). For that, a thread
+ *             without the filter has the high queue only if it waits for the filter.
  * Progress:   acquire is blocking and FIFO among high; by (3) it lets at most one low thread go
  *             first. Acquire_low is blocking and FIFO among low; it is served once no high thread
  *             waits, or when TSM_CLH_LPW_RUN of them have had the lock in a row. The tries
- *             are bounded: a CLH try, a ticket try, and a CLH release to undo the first if the
- *             second fails. Release is wait-free.
+ *             are bounded: a CLH try, a ticket try, and a release to undo the first if the second
+ *             fails. Release is wait-free.
  *
  *   release                              acquire
  *   those of tsm_clh.h and tsm_ticket.h. The CLH edge orders go_straight from one high holder to

@@ -118,13 +118,17 @@ proctype high(byte number)
     :: round == ROUNDS -> break
     :: else ->
 #ifdef TRIES
-        clh_try(0);
         ticket_try();
         if
-        :: taken -> go_straight = true; goto held
-        :: else -> clh_release()
+        :: !taken -> goto passed
+        :: else
         fi;
+        clh_try(0);
+        go_straight = true;
+        goto held;
 failed:
+        serving++;
+passed:
 #endif
         clh_acquire(0);
         if
@@ -150,14 +154,14 @@ held:
 #ifndef BUG_LATE_FLAG
             go_straight = false;
 #endif
+            clh_release();
             serving++
 #ifdef BUG_LATE_FLAG
             ;
             go_straight = false
 #endif
-        :: else
+        :: else -> clh_release()
         fi;
-        clh_release();
         round++
     od
 }

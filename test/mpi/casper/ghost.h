@@ -28,7 +28,7 @@ static void find_ghost(void)
 }
 
 /* It sleeps by now. */
-static void stop_ghost(void)
+static inline void stop_ghost(void)
 {
     MT_OK(MPI_Barrier(MPI_COMM_WORLD));
     usleep(20000);
@@ -37,7 +37,7 @@ static void stop_ghost(void)
     MT_OK(MPI_Barrier(MPI_COMM_WORLD));
 }
 
-static void continue_ghost(void)
+static inline void continue_ghost(void)
 {
     MT_OK(MPI_Barrier(MPI_COMM_WORLD));
     if (mt.rank == 0)

@@ -23,7 +23,8 @@ static void all(MPI_Comm comm, int rank, int peers, MPI_Request r[])
 static void check(int peers)
 {
     for (int i = 0; i < peers; i++)
-        MT_CHECK(in[i][0] == i + 1 && in[i][BYTES - 1] == i + 1, "data of %d is of %d", i, in[i][0] - 1);
+        MT_CHECK(in[i][0] == i + 1 && in[i][BYTES - 1] == i + 1, "data of %d is of %d", i,
+                 in[i][0] - 1);
 }
 
 static void talk(MPI_Comm inter, int is_child)
