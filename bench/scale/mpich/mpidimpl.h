@@ -152,6 +152,7 @@ typedef struct MPIR_Request {
 
 #define MPIR_Request_is_complete(req_) MPIR_cc_is_complete((req_)->cc_ptr)
 #define MPIR_Request_is_active(req_) 1
+#define MPIR_Request_has_poll_fn(req_) ((void) (req_), 0)       /* no generalized requests here */
 
 /* handles, as in MPICH: 2+4+6+8+12 bits for type, kind, pool, block, object */
 #define MPIR_REQUEST_NUM_POOLS 64
