@@ -11,29 +11,19 @@
 
 static int hook = -1;
 
-/* A session brings up its own process only, so there are no ghosts yet, and the program would see them.
- * MPI_Session_init is local; process 0 tells it if it comes here. */
-static void refuse_session(void)
-{
-    if (MPIR_Process.rank > 0)
-        nanosleep(&(struct timespec) {1, 0}, NULL);
-    csp_fail("with CSP_NG, MPI_Init must come before MPI_Session_init");
-}
-
 int csp_join_node(void)
 {
     return csp_world.ghosts > 0 ? csp_node_open() : MPI_SUCCESS;
 }
 
-/* By all processes. Users get their hook; the lock of MPI_Init must be free for the end of a ghost. */
+/* By all processes, also for a session, which has MPI_COMM_WORLD then (mpir_init.c). Users get their
+ * hook; the lock of MPI_Init must be free for the end of a ghost. */
 int csp_start(void)
 {
     int mpi_errno = MPI_SUCCESS;
 
     if (csp_world.ghosts == 0 || csp_world.is_split)
         goto fn_exit;
-    if (!MPIR_Process.comm_world)
-        refuse_session();
     mpi_errno = csp_node_agree();
     MPIR_ERR_CHECK(mpi_errno);
     mpi_errno = csp_inner_open();

@@ -1,8 +1,9 @@
 /* Copyright (C) by the MPICH-TSM developers
  * See COPYRIGHT in top-level directory */
 
-/* Sessions beside MPI_COMM_WORLD see users only, and their communicators carry messages. One ends
- * with a message under way, another begins after it. */
+/* Sessions see users only, and their communicators carry messages: before MPI_Init, beside
+ * MPI_COMM_WORLD, where one ends with a message under way, and after MPI_Finalize. -n: users and
+ * sessions. */
 #include "../mt.h"
 
 static void check_set(MPI_Session s, const char *name, int size)
@@ -21,22 +22,46 @@ static void check_set(MPI_Session s, const char *name, int size)
     MT_OK(MPI_Group_free(&group));
 }
 
-static void once(int i)
+static MPI_Comm open_session(MPI_Session * s)
+{
+    MPI_Group group;
+    MPI_Comm comm;
+    MT_OK(MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, s));
+    MT_OK(MPI_Group_from_session_pset(*s, "mpi://WORLD", &group));
+    MT_OK(MPI_Comm_create_from_group(group, "casper/session", MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL,
+                                     &comm));
+    MT_OK(MPI_Group_free(&group));
+    MT_OK(MPI_Comm_rank(comm, &mt.rank));
+    MT_OK(MPI_Comm_size(comm, &mt.size));
+    check_set(*s, "mpi://WORLD", mt.size);
+    check_set(*s, "mpi://SELF", 1);
+    return comm;
+}
+
+/* Without MPI_COMM_WORLD. */
+static void alone(int users)
+{
+    int out[2000], in[2000];
+    MPI_Session s;
+    MPI_Comm comm = open_session(&s);
+    MT_CHECK(mt.size == users, "%d users, not %d", mt.size, users);
+    for (int i = 0; i < 2000; i++)
+        out[i] = mt.rank + i;
+    MT_OK(MPI_Sendrecv(out, 2000, MPI_INT, (mt.rank + 1) % users, 2, in, 2000, MPI_INT,
+                       (mt.rank + users - 1) % users, 2, comm, MPI_STATUS_IGNORE));
+    MT_CHECK(in[1999] == (mt.rank + users - 1) % users + 1999, "received %d", in[1999]);
+    MT_OK(MPI_Comm_free(&comm));
+    MT_OK(MPI_Session_finalize(&s));
+}
+
+static void beside(int i)
 {
     const int next = (mt.rank + 1) % mt.size, prev = (mt.rank + mt.size - 1) % mt.size;
     int early = -1, late = -1;
     MPI_Session s;
-    MPI_Group group;
-    MPI_Comm comm;
+    MPI_Comm comm = open_session(&s);
     MPI_Request r[3];
 
-    MT_OK(MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &s));
-    check_set(s, "mpi://WORLD", mt.size);
-    check_set(s, "mpi://SELF", 1);
-    MT_OK(MPI_Group_from_session_pset(s, "mpi://WORLD", &group));
-    MT_OK(MPI_Comm_create_from_group(group, "casper/session", MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL,
-                                     &comm));
-    MT_OK(MPI_Group_free(&group));
     MT_OK(MPI_Irecv(&late, 1, MPI_INT, prev, 1, MPI_COMM_WORLD, &r[0]));
     MT_OK(MPI_Irecv(&early, 1, MPI_INT, MPI_ANY_SOURCE, 1, comm, &r[1]));
     MT_OK(MPI_Isend(&i, 1, MPI_INT, next, 1, comm, &r[2]));
@@ -52,8 +77,16 @@ static void once(int i)
 
 int main(int argc, char **argv)
 {
-    mt_init(argc, argv, 1, 5);
-    for (int i = 0; i < (int) mt.iters; i++)
-        once(i);
-    return mt_finish();
+    mt_options(argc, argv, 1, 2);
+    const int users = (int) mt.iters;
+    alone(users);
+    mt_init(argc, argv, 1, 2);
+    MT_CHECK(mt.size == users, "%d users in MPI_COMM_WORLD, not %d", mt.size, users);
+    for (int i = 0; i < users; i++)
+        beside(i);
+    MPI_Finalize();
+    alone(users);
+    if (mt.rank == 0)
+        printf(" No Errors\n");
+    return 0;
 }

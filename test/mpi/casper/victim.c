@@ -206,10 +206,6 @@ int main(int argc, char **argv)
     const char *fault = argc >= 2 ? argv[1] : "";
     int is_right = 0;
     int rank, size, x = 0;
-    if (strcmp(fault, "session") == 0) {
-        MPI_Session session;
-        MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &session);
-    }
     MPI_Init_thread(NULL, NULL, MPI_THREAD_MULTIPLE, &x);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
