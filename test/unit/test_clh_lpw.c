@@ -395,8 +395,8 @@ static void test_stopped_before_filter(void **state)
     end(other);
 }
 
-/* A high releaser stops after it has released the filter: a low thread gets in, and a high one that
- * arrives meanwhile has to take the filter again. */
+/* A high releaser stops after it has given back its queue: a high thread that arrives meanwhile has to
+ * take the filter itself, and tries fail, but nobody gets in before the filter is free. */
 static void test_stopped_in_release(void **state)
 {
     tsm_clh_context_t *stopped = begin(0), *other = begin(1);
@@ -406,15 +406,37 @@ static void test_stopped_in_release(void **state)
     acquire(stopped);
     assert_false(tsm_clh_has_waiter(&lock.high, stopped));
     lock.go_straight = 0;
-    tsm_ticket_release(&lock.filter);
-    add_high(&highs, 0);
-    assert_int_equal(try_low(other), 1);
     tsm_clh_release(&lock.high, stopped);
+    assert_int_equal(try(other), 0);
+    assert_int_equal(try_low(other), 0);
+    add_high(&highs, 0);
     wait_for_filter(2);
     assert_int_equal(highs.served, 0);
-    release_low(other);
+    assert_int_equal(try(other), 0);
+    tsm_ticket_release(&lock.filter);
     unit_line_end(&highs);
     end(stopped);
+    end(other);
+}
+
+/* A try stops with the filter while a high thread has the queue: that one is served when the try has
+ * given the filter back. */
+static void test_stopped_in_try(void **state)
+{
+    tsm_clh_context_t *other = begin(0);
+    unit_line_t highs = { .lock = &high };
+
+    (void) state;
+    assert_true(tsm_ticket_try(&lock.filter));
+    add_high(&highs, 0);
+    wait_for_filter(2);
+    assert_int_equal(try(other), 0);
+    assert_int_equal(try_low(other), 0);
+    assert_int_equal(highs.served, 0);
+    tsm_ticket_release(&lock.filter);
+    unit_line_end(&highs);
+    assert_int_equal(try(other), 1);
+    release(other);
     end(other);
 }
 
@@ -478,6 +500,7 @@ int main(void)
         cmocka_unit_test(test_nobody_starves),
         cmocka_unit_test(test_stopped_before_filter),
         cmocka_unit_test(test_stopped_in_release),
+        cmocka_unit_test(test_stopped_in_try),
         cmocka_unit_test(test_exclusion),
         cmocka_unit_test(test_exclusion_with_try),
         cmocka_unit_test(test_come_and_go),

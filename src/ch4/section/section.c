@@ -60,6 +60,7 @@ void MPIDI_section_help(MPIDU_Thread_mutex_t * m)
     const int is_other = MPIDI_MODEL_LOCK != MPIDI_LOCK_OWN;
     int budget = MPIR_CVAR_CH4_MAX_COMBINE;
 
+    /* in this order: on ARM and POWER the seq_cst load keeps the try behind the post */
     while (budget > 0 && MPIDI_section_has_posted(vci) && MPIDI_vci_lock_try(m, is_other)) {
         int issued = MPIDI_posted_issue(vci, budget);
         MPIDI_section_release(m);

@@ -69,8 +69,8 @@ static inline void tsm_clh_lpw_acquire(tsm_clh_lpw_t *lock, tsm_clh_context_t *c
     }
 }
 
-/* Returns 1 if the lock is now ours, with high priority; 0 if it was held or another try was under
- * way. Never waits. */
+/* Returns 1 if the lock is now ours, with high priority; 0 if it was held, a high thread is about to
+ * wait at the filter, or another try was under way. Never waits. */
 static inline int tsm_clh_lpw_try(tsm_clh_lpw_t *lock, tsm_clh_context_t *context)
 {
     /* the filter first: whoever fails because of us fails because of a thread that gets the lock (4) */
@@ -129,15 +129,16 @@ static inline void tsm_clh_lpw_release_low(tsm_clh_lpw_t *lock, tsm_clh_context_
 
 /*
  * Invariants: (1) the holder of the lock is the thread that has taken the filter or has inherited
- *             it along the high queue. (2) go_straight is 1 exactly while the filter belongs to the
- *             high queue; it is a plain field, written only by a thread that holds both the high
- *             queue and the filter, and read by holders of either. (3) Of each priority at most one
- *             thread, the holder of that queue, waits for the filter or has it; for a moment also
- *             the last holder of a run of high threads, which gives the queue back first. (4) A try
- *             with high priority fails only if a thread has the lock, waits for it at the filter or
- *             with the high queue, or is about to give it back: a thread that posts an operation
- *             and fails can rely on one that looks after its release (section.c). For that, a thread
- *             without the filter has the high queue only if it waits for the filter.
+ *             it along the high queue, but for a try that fails and gives the filter back. (2)
+ *             go_straight is 1 exactly while the filter belongs to the high queue; it is a plain
+ *             field, written only by a thread that holds both the high queue and the filter, and
+ *             read by holders of either. (3) Of each priority at most one thread, the holder of
+ *             that queue, waits for the filter or has it; for a moment also the last holder of a
+ *             run of high threads, which gives the queue back first, and a try. (4) A try with high
+ *             priority fails only if a thread has the lock, waits for it at the filter or with the
+ *             high queue, or is about to give it back: a thread that posts an operation and fails
+ *             can rely on one that looks after its release (section.c). For that, a thread without
+ *             the filter has the high queue only if it waits for the filter.
  * Progress:   acquire is blocking and FIFO among high; by (3) it lets at most one low thread go
  *             first. Acquire_low is blocking and FIFO among low; it is served once no high thread
  *             waits, or when TSM_CLH_LPW_RUN of them have had the lock in a row. The tries

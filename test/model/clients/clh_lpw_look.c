@@ -13,7 +13,8 @@
 static tsm_clh_lpw_t lock;
 static tsm_clh_pool_t pool;
 static tsm_clh_node_t nodes[TSM_CLH_NODES(3)];
-static int posted, issued;
+static TSM_ATOMIC(int) posted;
+static int issued;
 
 static void help(tsm_clh_context_t *context)
 {
