@@ -220,8 +220,7 @@ void csp_item_free(csp_ref_t ref)
     if (ref & CSP_PRIVATE) {
         item->next = free_private;
         free_private = ref;
-        if (--desk()->privates == 0)
-            is_full = 0;        /* try again the next time */
+        desk()->privates--;
     } else {
         item->next = desk()->free;
         desk()->free = ref;

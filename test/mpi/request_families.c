@@ -401,7 +401,9 @@ static void *receive_beside(void *arg)
 }
 
 /* A wait for all must not sleep on the last request of its list while an earlier one has to be polled;
- * also if another thread waits, which could poll the VCI for both. */
+ * also if another thread waits, which could poll the VCI for both. A library that checks arguments
+ * wants a wait function, and MPI_Waitall calls that at once; without it offload, mp-server and
+ * hmcs-usc hung here. */
 static void poll_brings_message(int is_alone)
 {
     general_t g = {.polls = 0 };
