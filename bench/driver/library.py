@@ -136,9 +136,13 @@ class Library:
         self.model, self.lock, options = own_build(self.prefix)
         self.has_casper = has_option(options, "--enable-casper")
         self.has_stats = has_option(options, "--enable-thread-stats")
+        env = self.environment()        # with what is inherited: the library reads that too
         if self.model == "runtime":
-            self.model = self.own.get(MODEL_VARIABLE, self.model)
-            self.lock = self.own.get(LOCK_VARIABLE) or lock_of(self.model, self.lock)
+            # the library starts with the first row of the table
+            self.model = env.get(MODEL_VARIABLE) or known_models("runtime")[0]
+            self.lock = env.get(LOCK_VARIABLE) or lock_of(self.model, self.lock)
+        elif self.model == "global":
+            self.lock = env.get(LOCK_VARIABLE) or self.lock
 
     def record(self):
         """What a result says about the library."""
