@@ -14,6 +14,9 @@ WORD = {"more": "more is better", "less": "less is better"}
 
 
 FEW = "Intervals of fewer than 6 runs or pairs are the range of these, and cover less than 95 %."
+RATIOS = ("Ratios, at the values of the axes: of pairs of runs, with the interval; or of the medians "
+          "(n: runs of both). Where all of the interval is within, below or above the paper's, a word "
+          "says so:")
 
 
 def few(point):
@@ -53,21 +56,27 @@ def groups_of(points, keys):
     return groups
 
 
-def interval(point, name):
+def interval(point, name, more=""):
     if point.get(name) is None:
         return ""
-    return f"{point[name]:.3g} ({point[name + '_low']:.3g}..{point[name + '_high']:.3g})"
+    return f"{point[name]:.3g} ({point[name + '_low']:.3g}..{point[name + '_high']:.3g}{more})"
+
+
+def pairs_of(point):
+    return point["ratio_pairs"] if point.get("ratio") is not None else None
 
 
 def columns_of(points):
     """(title, text of a point) for each column that has something."""
     base, unit = points[0].get("base"), points[0]["unit"]
     axes, names = points[0]["axes"], names_of(points)
+    unlike = any(pairs_of(p) not in (None, p["n"]) for p in points)
     columns = [(axis.replace("_", " "), lambda p, axis=axis: str(p[axis])) for axis in axes]
     columns += [("library", lambda p: names[p["library"], p.get("build")]),
                 (unit, lambda p: f"{p['value']:.4g}"),
                 ("95 % interval", lambda p: f"{p['low']:.4g}..{p['high']:.4g}"),
                 ("runs", lambda p: str(p["n"])),
+                ("pairs", lambda p: str(pairs_of(p) or "") if unlike else ""),
                 (f"over {base}", lambda p: interval(p, "ratio")),
                 ("over floor", lambda p: "" if p.get("of_floor") is None
                  else f"{p['of_floor']:.3g}")]
@@ -162,21 +171,42 @@ def is_called(point, name):
             or point.get("model") == "global" and point.get("lock") == name)
 
 
+def verdict(claim, ends=None, pairs=0):
+    """What the ends of our interval say of the paper's number or range. One pair has no interval."""
+    if claim.low is None:
+        return ""
+    if pairs < 2:
+        return ": open"
+    low, high = ends
+    return (": within" if claim.low <= low and high <= claim.high else ": below" if high < claim.low
+            else ": above" if low > claim.high else ": open")
+
+
 def our_ratios(points, claim):
-    """Yields (the place, the machine and its state, the ratio of medians) where the claim speaks of
-    the point, for each build of the two libraries."""
+    """Yields (the place, the machine and its state, our ratio, a word) where the claim speaks of the
+    point, for each build of the two libraries. The ratio is that of pairs where the runs were paired
+    with the paper's base, else that of the medians, with the number of runs of both."""
     over = claim.over or claim.benchmark
     here = [p for p in points if p["benchmark"] in (claim.benchmark, over)
             and all(p.get(k) == v for k, v in claim.where.items())]
     keys = tuple(here[0]["axes"]) if here else ()
     keys += tuple(key for key in EXPERIMENT if key != "benchmark")
+    name = "of_floor" if claim.base == FLOOR else "ratio"
     for same in groups_of(here, keys).values():
-        ours = builds_called(same, claim.benchmark, claim.ours)
         base = builds_called(same, over, claim.base)
-        for p in ours:
-            ratios = ([p["value"] / b["value"] for b in base if b["value"] > 0]
-                      if claim.base != FLOOR else [p["of_floor"]] if p.get("of_floor") else [])
-            yield from ((place(p), (p["machine"], p["state"]), ratio) for ratio in ratios)
+        for p in builds_called(same, claim.benchmark, claim.ours):
+            at = place(p), (p["machine"], p["state"])
+            paired = name == "of_floor" or over == p["benchmark"] and any(
+                b["library"] == p["base"] for b in base)
+            if paired and p.get(name) is not None:
+                pairs = p[f"{name}_pairs"]
+                yield (*at, interval(p, name, f", {pairs} pair{'s' if pairs > 1 else ''}"),
+                       verdict(claim, (p[f"{name}_low"], p[f"{name}_high"]), pairs))
+            elif name == "ratio":
+                for b in base:
+                    if b["value"] > 0:
+                        yield (*at, f"{p['value'] / b['value']:.3g} (n={p['n']},{b['n']})",
+                               verdict(claim))
 
 
 def builds_called(points, benchmark, name):
@@ -191,10 +221,10 @@ def claims(points, name):
         paper = ("no number" if claim.low is None else f"{claim.low:g}" if claim.low == claim.high
                  else f"{claim.low:g} to {claim.high:g}")
         ratios = list(our_ratios(points, claim))
-        several = len({machine for _, (machine, _), _ in ratios}) > 1
-        found = [f"{ratio:.2f} at {', '.join(str(x) for x in at)} "
-                 f"({f'{machine}, ' if several else ''}{state})"
-                 for at, (machine, state), ratio in ratios]
+        several = len({machine for _, (machine, _), *_ in ratios}) > 1
+        found = [f"{ratio} at {', '.join(str(x) for x in at)} "
+                 f"({f'{machine}, ' if several else ''}{state}){word}"
+                 for at, (machine, state), ratio, word in ratios]
         what = (f"{claim.benchmark} over {claim.over}, {claim.ours}" if claim.over
                 else f"{claim.benchmark}, {claim.ours} over {claim.base}")
         yield (f"  {what}: paper {paper} ({claim.text}); "
@@ -222,7 +252,7 @@ def report(points):
         yield from ("  " + line for line in bad)
     for (name,), here in groups_of(good, ("set",)).items():
         if name in SETS and (SETS[name].claims or SETS[name].differs):
-            yield f"\n{name}: {SETS[name].about}. Ratios of medians, at the values of the axes:"
+            yield f"\n{name}: {SETS[name].about}. {RATIOS}"
             yield from claims(here, name)
     if any(few(p) for p in good):
         yield f"\n{FEW}"

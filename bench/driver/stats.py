@@ -21,10 +21,12 @@ def median_interval(values, confidence=0.95):
 
 def paired_ratio(ours, theirs):
     """Of two {repeat: value}: (median of the ratios of the repeats that both have, the interval of
-    that median, number of pairs), or None if there is none."""
-    ratios = [ours[r] / theirs[r] for r in ours if theirs.get(r, 0) > 0]
-    if not ratios:
+    that median, number of pairs). None if there is no pair, or the base of one is not above 0: without
+    that pair the others would say too much."""
+    both = [r for r in ours if r in theirs]
+    if not both or any(theirs[r] <= 0 for r in both):
         return None
+    ratios = [ours[r] / theirs[r] for r in both]
     return statistics.median(ratios), median_interval(ratios), len(ratios)
 
 
