@@ -147,3 +147,9 @@ def chosen(name, threads=None, sizes=None, options=None):
     runs = SETS[name].runs if name in SETS else [(name, None, None, "")]
     return [(b, threads or t or THREADS, sizes or s or BENCHMARKS[b].sizes,
              (o if options is None else options).split()) for b, t, s, o in runs]
+
+
+def replaced_options(name, options):
+    """The options of a set that those of the user replace."""
+    own = SETS[name].runs if name in SETS and options is not None else []
+    return list(dict.fromkeys(o for *_, o in own if o and o != options))

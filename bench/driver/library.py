@@ -258,16 +258,20 @@ def models_of(prefixes, wanted, there_only, tell):
     return [Library(*build) for model in wanted or there for build in there.get(model, [])]
 
 
-def with_locks(libs, locks):
+def with_locks(libs, locks, tell):
     """Each library as it is and, where the model lets the user choose a lock, as MODEL-LOCK with each
-    of the locks."""
+    of the locks. tell(text) says where it does not."""
     found = []
     for lib in libs:
         model = lib.own.get(MODEL_VARIABLE) or own_build(lib.prefix)[0]
-        can_choose = model not in WITHOUT_CHOICE and (model == "global" or lib.own.get(MODEL_VARIABLE))
         found.append(lib)
-        found += [Library(f"{lib.name}-{lock}", lib.prefix, {**lib.own, LOCK_VARIABLE: lock})
-                  for lock in locks if can_choose]
+        if model in WITHOUT_CHOICE:
+            tell(f"--locks has no effect on {lib.name}, whose VCIs have a lock of their own")
+        elif model != "global" and not lib.own.get(MODEL_VARIABLE):
+            tell(f"--locks has no effect on {lib.name}, whose lock configure has chosen")
+        else:
+            found += [Library(f"{lib.name}-{lock}", lib.prefix, {**lib.own, LOCK_VARIABLE: lock})
+                      for lock in locks]
     return found
 
 

@@ -23,13 +23,14 @@ Point = namedtuple("Point", "benchmark threads size options")
 
 
 def points_of(runs):
-    """The points of a list of runs (catalog.chosen)."""
+    """The points of a list of runs (catalog.chosen), each once: runs of a set that differ in their
+    options are the same if the user replaces these."""
     points = []
     for name, threads, sizes, options in runs:
         counts = [None] if BENCHMARKS[name].kind in WITHOUT_THREADS else threads
         values = sizes if BENCHMARKS[name].axis else [None]
         points += [Point(name, t, s, tuple(options)) for t in counts for s in values]
-    return points
+    return list(dict.fromkeys(points))
 
 
 def ignored(benchmark, a):
