@@ -42,7 +42,7 @@ FIGURES = {
 
 
 class Full(Bad):
-    """The trace has only the beginning of the run."""
+    """The trace has only the beginning of the run; with a coarser sample it may have all."""
 
 
 def environment(folder, sample):
@@ -54,9 +54,15 @@ def environment(folder, sample):
 
 def result(name, folder):
     """(value, unit) of a figure in the trace of process 1, which receives in all our programs. Raises
-    Bad if there is no trace, Full if it does not cover the run; the value is None if the trace does not
-    have the figure."""
+    Bad if there is no trace or it does not cover the run, Full if a coarser sample may help; the value
+    is None if the trace does not have the figure."""
     trace, figure = Trace(os.path.join(folder, "t.1")), FIGURES[name]
+    untraced, room = trace.head["untraced_threads"], trace.head["records"]
+    if untraced:
+        raise Bad(f"there was no memory for the records of {untraced} threads")
+    # a coarser sample has fewer acquisitions, but as many samples of queues
+    if any(row.samples + row.dropped_samples > room for row in trace.thread):
+        raise Bad("its samples of queues alone do not fit: take a shorter --duration")
     if trace.dropped():
         raise Full("it covers only the beginning of the run: take a shorter --duration")
     return figure.of(trace), figure.unit
