@@ -245,7 +245,7 @@ static const pvar_t pvars[] = {
     VCI_ROW(queue_depth_max, LEVEL, queue_most, "the most taken in a row from the queue of each VCI"),
     THREAD_ROW(post_time, post_time, MPIDI_STATS_TIMES,
                "calls that posted, by the time of the post: element i from 2^i ns"),
-    THREAD_ROW(backoff, backoff, MPIDI_STATS_BACKOFFS,
+    THREAD_ROW(backoff, backoff, MPIDI_BACKOFF_LEVELS,
                "times that a nonblocking call backed off: element i for 250 * 2^i ns"),
     THREAD_ROW(yields, yields, 1, "times that a waiting thread offered its processor"),
     THREAD_ROW(sleeps, sleeps, 1, "times that a waiting thread began to sleep, or to poll for others"),
