@@ -161,6 +161,9 @@ static void check_lock(pv_set_t * set)
         MT_CHECK(pv_element(set, "lock_competitors", i) <= contended * (most + 1),
                  "%g competitors in %g acquisitions, but at most %g waited",
                  pv_element(set, "lock_competitors", i), contended, most);
+        MT_CHECK(pv_element(set, "lock_competitors", i) >= 2 * contended,
+                 "%g competitors in %g acquisitions", pv_element(set, "lock_competitors", i),
+                 contended);
         MT_CHECK(pv_element(set, "monopolization_thread", i) <= contended, "monopolization");
         MT_CHECK(pv_element(set, "fair_score_thread", i) <= contended / 2,
                  "fair score %g in %g contended acquisitions",
