@@ -190,6 +190,8 @@ static void check_lock(pv_set_t * set, int has_all)
         MT_CHECK(pv_element(set, "lock_competitors", i) >= 2 * contended,
                  "%g competitors in %g acquisitions", pv_element(set, "lock_competitors", i),
                  contended);
+        MT_CHECK(pv_element(set, "lock_crowded", i) <= contended, "%g of %g acquisitions crowded",
+                 pv_element(set, "lock_crowded", i), contended);
         MT_CHECK(pv_element(set, "monopolization_thread", i) <= contended, "monopolization");
         MT_CHECK(pv_element(set, "fair_score_thread", i) <= contended / 2,
                  "fair score %g in %g contended acquisitions",

@@ -94,6 +94,7 @@ typedef struct MPIDI_vci_stats {
     MPIDI_count_t progress;     /* acquisitions by the progress loop */
     MPIDI_count_t contended;    /* acquisitions while other threads waited */
     MPIDI_count_t waiting_sum;  /* threads in competition, over these acquisitions */
+    MPIDI_count_t crowded;      /* of these, those with more threads than processors (tsm_load.h) */
     MPIDI_count_t monopolized[MPIDI_STATS_LEVELS];      /* Definition 5.2: M(S) */
     MPIDI_count_t fair[MPIDI_STATS_LEVELS];     /* Definition 5.3: F(S), in MPIDI_STATS_FAIR_ONE */
     MPIDI_count_t combined;     /* operations issued for other threads, or from the queue */

@@ -94,6 +94,7 @@ void MPIDI_stats_contended(MPIDI_vci_stats_t * s, MPIDI_thread_t * self)
     cpu = note_cpu(self);
     MPIDI_count(&s->contended, 1);
     MPIDI_count(&s->waiting_sum, n);
+    MPIDI_count(&s->crowded, (uint64_t) tsm_load_crowded());
     if (!s->last)
         return;
     add_scores(s, MPIDI_STATS_THREAD, self == s->last, 1, n);

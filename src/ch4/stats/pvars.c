@@ -184,6 +184,8 @@ static const pvar_t pvars[] = {
             "acquisitions of the lock of each VCI while other threads waited for it"),
     VCI_ROW(lock_competitors, COUNT, waiting_sum,
             "threads in competition for the lock, winner included, summed over lock_contended"),
+    VCI_ROW(lock_crowded, COUNT, crowded,
+            "those of lock_contended while more threads wanted a processor than there are"),
     CALL_ROW(lock_waiting, LEVEL, EACH_VCI, waiting, "threads that wait for the lock of each VCI now"),
     VCI_ROW(lock_waiting_max, LEVEL, waiting_most, "the most threads that have waited for it"),
     THREAD_ROW(lock_waits_main, waits[MPIDI_STATS_MAIN], 1,
