@@ -150,7 +150,33 @@ static void check_ways(pv_set_t * set, double operations)
              "%g turns of servers", pv(set, "server_turns"));
 }
 
-static void check_lock(pv_set_t * set)
+/* The bias factor, which is since MPI_Init, of a set that has counted all contention since. */
+static void check_bias(pv_set_t * set, const char *level, int i)
+{
+    const char *start[] = { "bias_", "monopolization_", "fair_score_" };
+    double value[3], bias;
+    char name[64];
+
+    for (int n = 0; n < 3; n++) {
+        snprintf(name, sizeof(name), "%s%s", start[n], level);
+        value[n] = pv_element(set, name, i);
+    }
+    bias = value[2] > 0 ? value[1] / value[2] : 0;
+    MT_CHECK(value[0] == bias, "bias_%s is %g instead of %g / %g", level, value[0], value[1], value[2]);
+}
+
+/* Of a length that no thread changes now, and the most. */
+static void check_most(pv_set_t * set, const char *name, int i)
+{
+    const double now = pv_element(set, name, i);
+    char name_max[64];
+
+    snprintf(name_max, sizeof(name_max), "%s_max", name);
+    MT_CHECK(pv_element(set, name_max, i) >= now, "%s is %g, above its maximum", name, now);
+}
+
+/* has_all: no thread had waited for a VCI when the set was started. */
+static void check_lock(pv_set_t * set, int has_all)
 {
     for (int i = 0; i < pv_count(set, "lock_contended"); i++) {
         double contended = pv_element(set, "lock_contended", i);
@@ -161,11 +187,25 @@ static void check_lock(pv_set_t * set)
         MT_CHECK(pv_element(set, "lock_competitors", i) <= contended * (most + 1),
                  "%g competitors in %g acquisitions, but at most %g waited",
                  pv_element(set, "lock_competitors", i), contended, most);
+        MT_CHECK(pv_element(set, "lock_competitors", i) >= 2 * contended,
+                 "%g competitors in %g acquisitions", pv_element(set, "lock_competitors", i),
+                 contended);
+        MT_CHECK(pv_element(set, "lock_crowded", i) <= contended, "%g of %g acquisitions crowded",
+                 pv_element(set, "lock_crowded", i), contended);
         MT_CHECK(pv_element(set, "monopolization_thread", i) <= contended, "monopolization");
         MT_CHECK(pv_element(set, "fair_score_thread", i) <= contended / 2,
                  "fair score %g in %g contended acquisitions",
                  pv_element(set, "fair_score_thread", i), contended);
         MT_CHECK(pv_element(set, "lock_waiting", i) == 0, "a thread waits for VCI %d", i);
+        if (!is_served) {
+            check_most(set, "posted_receives", i);
+            check_most(set, "unexpected_messages", i);
+        }
+        if (has_all) {
+            check_bias(set, "thread", i);
+            check_bias(set, "core", i);
+            check_bias(set, "numa", i);
+        }
     }
 }
 
@@ -173,9 +213,11 @@ static void counts(void)
 {
     pv_set_t *set, *other = pv_start();
     double messages = (double) mt.threads * (double) mt.iters;
+    int has_all;
 
     pv_free(other);
     set = pv_start();
+    has_all = pv(set, "lock_waiting_max") == 0;
     PV_IS(set, "issued_sends", 0);
     atomic_store(&running, mt.threads);
     mt_run(mt.threads + 1, reader_or_exchange);
@@ -187,7 +229,7 @@ static void counts(void)
     while (!fits_histogram(set))
         sched_yield();
     check_relations(set);
-    check_lock(set);
+    check_lock(set, has_all);
     pv_free(set);
 }
 
@@ -265,8 +307,11 @@ static void dangling(void)
         pv_await(set, "dangling", HELD);
         MT_CHECK(pv(set, "dangling_max") >= HELD, "the most is %g", pv(set, "dangling_max"));
         MT_CHECK(pv(set, "dangling_average") > 0, "no average of dangling requests");
-        if (is_shared)
+        if (is_shared) {
             PV_IS(set, "posted_receives", posted);
+            MT_CHECK(pv(set, "posted_receives_max") >= posted + HELD, "the most is %g",
+                     pv(set, "posted_receives_max"));
+        }
         MT_OK(MPI_Waitall(HELD, r, MPI_STATUSES_IGNORE));
         pv_await(set, "dangling", 0);
         MT_OK(MPI_Send(NULL, 0, MPI_INT, 1, LAST_TAG, MPI_COMM_WORLD));
@@ -293,7 +338,7 @@ static void unexpected(void)
         for (int i = 0; i < HELD; i++)
             MT_OK(MPI_Recv(NULL, 0, MPI_INT, 1, i, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
         PV_IS(set, "unexpected_messages", before);
-        MT_CHECK(pv(set, "unexpected_messages_max") >= HELD, "the most is %g",
+        MT_CHECK(pv(set, "unexpected_messages_max") >= before + HELD, "the most is %g",
                  pv(set, "unexpected_messages_max"));
         MT_OK(MPI_Send(NULL, 0, MPI_INT, 1, LAST_TAG, MPI_COMM_WORLD));
     } else if (mt.rank == 1) {

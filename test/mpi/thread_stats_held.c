@@ -121,6 +121,7 @@ static int check_after(pv_set_t * set, int *wasted)
     PV_IS(set, "lock_acquired_progress", 0);
     PV_IS(set, "lock_contended", 1);
     PV_IS(set, "lock_competitors", 2);
+    MT_CHECK(pv(set, "lock_crowded") <= 1, "%g acquisitions crowded", pv(set, "lock_crowded"));
     PV_IS(set, "monopolization_thread", 0);
     PV_IS(set, "fair_score_thread", 0.5);
     MT_CHECK(pv(set, "fair_score_core") <= 1, "fair score of cores");

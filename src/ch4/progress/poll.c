@@ -17,10 +17,6 @@
 /* Attempts at the lock of a VCI before a thread asks the holder for a poll, if there was none. */
 #define MISSES_BEFORE_ASKING 32
 
-/* How long a nonblocking call leaves a taken lock alone: twice as long each time. */
-#define BACKOFF_FIRST_NS 250
-#define BACKOFF_LAST_NS 16000
-
 /* Turns in vain after which a process below MPI_THREAD_MULTIPLE offers its processor. */
 #define LONE_TURNS 8u
 
@@ -59,12 +55,12 @@ static void back_off(MPIDI_thread_t * self, MPIDI_thread_watch_t * watch)
 {
     if (watch->backoff_ns == 0)
         self->backing_off++;
-    watch->backoff_ns = watch->backoff_ns ? MPL_MIN(2 * watch->backoff_ns, BACKOFF_LAST_NS) :
-        BACKOFF_FIRST_NS;
+    watch->backoff_ns = watch->backoff_ns ? MPL_MIN(2 * watch->backoff_ns, MPIDI_BACKOFF_LAST_NS) :
+        MPIDI_BACKOFF_FIRST_NS;
     watch->not_before = tsm_now_ns() + watch->backoff_ns;
     self->attention |= MPIDI_THREAD_BACKS_OFF;
-    MPIDI_STATS(MPIDI_STATS_COUNT(backoff[MPIDI_count_bucket(watch->backoff_ns / BACKOFF_FIRST_NS,
-                                                 MPIDI_STATS_BACKOFFS)], 1));
+    MPIDI_STATS(const uint32_t times = watch->backoff_ns / MPIDI_BACKOFF_FIRST_NS;
+                MPIDI_STATS_COUNT(backoff[MPIDI_count_bucket(times, MPIDI_BACKOFF_LEVELS)], 1));
 }
 
 /* After so many misses: ask the holder for a poll, unless the VCI was driven since the last time here.

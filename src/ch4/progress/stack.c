@@ -26,12 +26,13 @@
 
 static int looks;               /* left of LOOKS */
 
-enum { IDLE, ASKED, WRITING, ANSWERED };
+/* Of stack.state, which else is the number of the thread that is asked. One word: a thread that looked
+ * at a number apart, and was then preempted, could answer for the thread that is asked after it. */
+enum { IDLE = 0, WRITING = -1, ANSWERED = -2 };
 
 static struct {
     int signal;                 /* 0: none is free */
-    TSM_ATOMIC(int) state;
-    TSM_ATOMIC(long) lwp;       /* that is asked */
+    TSM_ATOMIC(long) state;
     void (*note) (void);
     int n;
     void *frame[FRAMES];
@@ -40,11 +41,11 @@ static struct {
 /* A thread that answers late, when another one is asked, leaves all as it is. */
 static void on_signal(int sig)
 {
-    int state = ASKED, saved = errno;
+    int saved = errno;
+    long lwp = syscall(SYS_gettid);
 
     (void) sig;
-    if (tsm_load(&stack.lwp, TSM_RELAXED) == (long) syscall(SYS_gettid) &&
-        tsm_cas(&stack.state, &state, WRITING, TSM_ACQUIRE, TSM_RELAXED)) {
+    if (tsm_cas(&stack.state, &lwp, WRITING, TSM_ACQUIRE, TSM_RELAXED)) {
         stack.n = backtrace(stack.frame, FRAMES);
         stack.note();
         tsm_store(&stack.state, ANSWERED, TSM_RELEASE);
@@ -80,18 +81,18 @@ void MPIDI_stack_close(void)
     stack.signal = 0;
 }
 
+/* A thread that cannot be asked is no longer asked either: a signal of an earlier time may reach it. */
 int MPIDI_stack_ask(long lwp)
 {
     static const struct timespec millisecond = {.tv_nsec = 1000000 };
-    int asked = ASKED;
+    long asked = lwp;
+    int sent;
 
     if (tsm_load(&stack.state, TSM_ACQUIRE) == WRITING)
         return 0;
-    tsm_store(&stack.lwp, lwp, TSM_RELAXED);
-    tsm_store(&stack.state, ASKED, TSM_RELEASE);
-    if (!stack.signal || syscall(SYS_tgkill, getpid(), lwp, stack.signal))
-        return 0;
-    for (int i = 0; (i < LOOKS_EACH || looks-- > 0) &&
+    tsm_store(&stack.state, lwp, TSM_RELEASE);
+    sent = stack.signal && !syscall(SYS_tgkill, getpid(), lwp, stack.signal);
+    for (int i = 0; sent && (i < LOOKS_EACH || looks-- > 0) &&
          tsm_load(&stack.state, TSM_ACQUIRE) != ANSWERED; i++)
         nanosleep(&millisecond, NULL);
     if (tsm_cas(&stack.state, &asked, IDLE, TSM_RELAXED, TSM_RELAXED))

@@ -14,6 +14,12 @@
  *
  * Definitions are those of TOPC section 5; the number is given with each. */
 
+/* How long a nonblocking call leaves a taken lock alone (progress/poll.c): twice as long each time, in
+ * so many levels. Here since each level has a counter. */
+#define MPIDI_BACKOFF_FIRST_NS 250
+#define MPIDI_BACKOFF_LEVELS 7
+#define MPIDI_BACKOFF_LAST_NS (MPIDI_BACKOFF_FIRST_NS << (MPIDI_BACKOFF_LEVELS - 1))
+
 #ifdef ENABLE_THREAD_STATS
 #define MPIDI_STATS(...) do { __VA_ARGS__; } while (0)
 #define MPIDI_STATS_ARE_ON 1
@@ -34,9 +40,6 @@ enum { MPIDI_STATS_THREAD, MPIDI_STATS_CORE, MPIDI_STATS_NUMA, MPIDI_STATS_LEVEL
 #define MPIDI_STATS_TIMES 24    /* nanoseconds; 0 is in bucket 0 */
 #define MPIDI_STATS_BATCHES 16  /* operations */
 
-/* Levels of the back-off of nonblocking calls (progress/poll.c). */
-#define MPIDI_STATS_BACKOFFS 8
-
 /* A fair score of 1. */
 #define MPIDI_STATS_FAIR_ONE (1u << 20)
 
@@ -50,7 +53,7 @@ typedef struct MPIDI_thread_stats {
     MPIDI_count_t waits[MPIDI_STATS_PATHS];     /* times that it blocked on the lock of a VCI */
     MPIDI_count_t misses;       /* polls that found the lock taken and left */
     MPIDI_count_t post_time[MPIDI_STATS_TIMES];
-    MPIDI_count_t backoff[MPIDI_STATS_BACKOFFS];
+    MPIDI_count_t backoff[MPIDI_BACKOFF_LEVELS];
     MPIDI_count_t yields;
     MPIDI_count_t sleeps;
     MPIDI_count_t wakes;        /* of other threads, by this one */
@@ -91,6 +94,7 @@ typedef struct MPIDI_vci_stats {
     MPIDI_count_t progress;     /* acquisitions by the progress loop */
     MPIDI_count_t contended;    /* acquisitions while other threads waited */
     MPIDI_count_t waiting_sum;  /* threads in competition, over these acquisitions */
+    MPIDI_count_t crowded;      /* of these, those with more threads than processors (tsm_load.h) */
     MPIDI_count_t monopolized[MPIDI_STATS_LEVELS];      /* Definition 5.2: M(S) */
     MPIDI_count_t fair[MPIDI_STATS_LEVELS];     /* Definition 5.3: F(S), in MPIDI_STATS_FAIR_ONE */
     MPIDI_count_t combined;     /* operations issued for other threads, or from the queue */

@@ -87,12 +87,15 @@ static void add_scores(MPIDI_vci_stats_t * s, int level, int is_same, uint64_t o
 void MPIDI_stats_contended(MPIDI_vci_stats_t * s, MPIDI_thread_t * self)
 {
     uint64_t n = MPIDI_stats_waiting(s) + 1;
-    int cpu = note_cpu(self);
-    int last;
+    int cpu, last;
 
+    if (n < 2)                  /* the last one that waited has gone, its operation done */
+        return;
+    cpu = note_cpu(self);
     MPIDI_count(&s->contended, 1);
     MPIDI_count(&s->waiting_sum, n);
-    if (!s->last || n < 2)      /* the last one that waited has gone, its operation done */
+    MPIDI_count(&s->crowded, (uint64_t) tsm_load_crowded());
+    if (!s->last)
         return;
     add_scores(s, MPIDI_STATS_THREAD, self == s->last, 1, n);
     last = tsm_load(&s->last->stats.cpu, TSM_RELAXED) - 1;

@@ -5,6 +5,7 @@
 
 #include "mpidimpl.h"
 #include "threads/model.h"
+#include "threads/stats/hint.h"
 #include "threads/stats/hooks.h"
 #include "threads/stats/report.h"
 #include "threads/stats/trace.h"
@@ -30,93 +31,108 @@ cvars:
 
 #ifdef ENABLE_THREAD_STATS
 
-/* Shares above which the line has a hint. */
-#define CONTENDED_SHARE 0.1
-#define POSTED_SHARE 0.5
-#define WASTED_SHARE 0.5
-#define IDLE_SHARE 0.9
-#define BIASED 2.0
-#define MANY_DANGLING 1000
-
-/* Fewer events than this are no reason for a hint. */
-#define ENOUGH 1000
-
-typedef struct {
-    double acquired, contended, bias, issued, posted, delegated, polls, vain, wasted, dangling, turns,
-        idle, misses;
-} figures_t;
+#define HINT_BYTES 256
 
 static double share(double part, double whole)
 {
     return whole > 0 ? part / whole : 0;
 }
 
-static figures_t figures(void)
+static uint64_t acquired(int vci)
+{
+    return tsm_load(&MPIDI_VCI(vci).threads.stats.acquired, TSM_RELAXED);
+}
+
+static int busiest_vci(void)
+{
+    int most = 0;
+
+    for (int i = 1; i < MPIDI_global.n_vcis; i++)
+        most = acquired(i) > acquired(most) ? i : most;
+    return most;
+}
+
+static int has_issued(const MPIDI_thread_stats_t * s)
+{
+    for (int way = 0; way < MPIDI_STATS_WAYS; way++) {
+        for (int kind = 0; kind < MPIDI_STATS_KINDS; kind++) {
+            if (tsm_load(&s->issued[way][kind], TSM_RELAXED))
+                return 1;
+        }
+    }
+    return 0;
+}
+
+/* Threads that have issued operations, at least 1. One that came after another had ended is not counted
+ * again. */
+static int issuing_threads(void)
+{
+    int n = 0;
+
+    for (MPIDI_thread_t * t = MPIDI_thread_first(); t; t = t->next)
+        n += has_issued(&t->stats);
+    return MPL_MAX(n, 1);
+}
+
+static MPIDI_hint_figures_t figures(void)
 {
     const double main_path = MPIDI_stats_value("lock_acquired_main");
     const double posted = MPIDI_stats_value("issued_posted");
     const double delegated = MPIDI_stats_value("issued_delegated");
 
-    return (figures_t) {
-        .acquired = main_path + MPIDI_stats_value("lock_acquired_progress"),
-        .contended = MPIDI_stats_value("lock_contended"),
-        .bias = share(MPIDI_stats_value("monopolization_thread"),
-                      MPIDI_stats_value("fair_score_thread")),
+    return (MPIDI_hint_figures_t) {
         .issued = posted + delegated + MPIDI_stats_value("issued_direct"),
         .posted = posted,
         .delegated = delegated,
-        .polls = MPIDI_stats_value("polls"),
+        .acquired = main_path + MPIDI_stats_value("lock_acquired_progress"),
+        .busiest = (double) acquired(busiest_vci()),
+        .contended = MPIDI_stats_value("lock_contended"),
+        .crowded = MPIDI_stats_value("lock_crowded"),
+        .bias = share(MPIDI_stats_value("monopolization_thread"),
+                      MPIDI_stats_value("fair_score_thread")),
         .vain = MPIDI_stats_value("polls_unsuccessful"),
         .wasted = MPIDI_stats_value("polls_wasted"),
-        .dangling = MPIDI_stats_value("dangling_average"),
         .turns = MPIDI_stats_value("server_turns"),
         .idle = MPIDI_stats_value("server_idle"),
-        .misses = MPIDI_stats_value("lock_misses")
+        .dangling = MPIDI_stats_value("dangling_average")
     };
 }
 
-/* The first hint that applies. csync has no lock to choose. More VCIs divide the threads only if the
- * program has more than one communicator. */
-static const char *hint(const figures_t * f)
+static MPIDI_hint_facts_t facts(void)
 {
-    const int waits = f->contended > ENOUGH && share(f->contended, f->acquired) > CONTENDED_SHARE;
-    const int posts = f->posted + f->delegated > ENOUGH &&
-        share(f->posted + f->delegated, f->issued) > POSTED_SHARE;
-    const int served = MPIDI_model.progress == MPIDI_PROGRESS_SERVER_KIND;
-
-    if (MPIDI_MODEL_ISSUE == MPIDI_ISSUE_LOCK && waits)
-        return "threads wait for the lock: use lockq, or raise MPIR_CVAR_CH4_NUM_VCIS and give each "
-            "thread a communicator";
-    if (!served && posts)
-        return "operations often find the VCI taken: raise MPIR_CVAR_CH4_NUM_VCIS and give each thread "
-            "a communicator";
-    if (f->wasted > ENOUGH && share(f->wasted, f->vain) > WASTED_SHARE)
-        return "polls keep threads from the lock: use MPIR_CVAR_CH4_THREAD_PROGRESS=usc, or lockq";
-    if (MPIDI_MODEL_LOCK != MPIDI_LOCK_COMBINING && waits && f->bias > BIASED)
-        return MPIDI_MODEL_CONFIGURED == MPIDI_MODEL_RUNTIME ?
-            "one thread keeps the lock: use a fair one, such as MPIR_CVAR_CH4_THREAD_LOCK=ticket" :
-            "one thread keeps the lock: configure a fair one, such as --with-thread-lock=ticket";
-    if (served && f->turns > ENOUGH && share(f->idle, f->turns) > IDLE_SHARE)
-        return "the server thread is mostly idle: lockq needs no thread of its own";
-    if (f->dangling > MANY_DANGLING)
-        return "many completed requests wait for MPI_Wait or MPI_Test: complete them sooner";
-    return "none";
+    return (MPIDI_hint_facts_t) {
+        .is_lock = MPIDI_MODEL_ISSUE == MPIDI_ISSUE_LOCK,
+        .is_lockq = MPIDI_MODEL_ISSUE == MPIDI_ISSUE_LOCKQ ||
+            MPIDI_MODEL_ISSUE == MPIDI_ISSUE_LOCKQ_CHOSEN,
+        .is_served = MPIDI_model.progress == MPIDI_PROGRESS_SERVER_KIND,
+        .is_usc = MPIDI_model.progress == MPIDI_PROGRESS_USC_KIND,
+        .has_lock = MPIDI_MODEL_LOCK != MPIDI_LOCK_COMBINING,
+        .is_runtime = MPIDI_MODEL_CONFIGURED == MPIDI_MODEL_RUNTIME,
+        .vcis = MPIDI_global.n_vcis,
+        .most_vcis = MPIDI_CH4_MAX_VCIS,
+        .busiest_vci = busiest_vci(),
+        .threads = issuing_threads()
+    };
 }
 
 static void summarize(void)
 {
-    const figures_t f = figures();
+    const MPIDI_hint_figures_t f = figures();
+    const MPIDI_hint_facts_t k = facts();
+    const double polls = MPIDI_stats_value("polls");
     const char *model, *progress, *lock;
+    char hint[HINT_BYTES];
 
     MPIDI_model_names(&model, &progress, &lock);
+    MPIDI_hint_write(MPIDI_hint_choose(&f, &k), &k, hint, sizeof(hint));
     printf("MPICH-TSM threads: rank %d: %s (progress: %s, lock: %s, VCIs: %d): %.0f operations, "
            "%.1f %% posted, %.1f %% by another thread; lock: %.0f acquisitions, %.1f %% contended, "
-           "bias %.2f, left by %.0f polls; polls: %.0f, %.1f %% unsuccessful, %.1f %% wasted; "
+           "bias %.2f, left by %.0f polls; polls: %.0f, %.1f %% unsuccessful, %.1f %% of these wasted; "
            "dangling requests: %.1f on average; hint: %s\n", MPIR_Process.rank, model,
            progress, lock, MPIDI_global.n_vcis, f.issued, 100 * share(f.posted, f.issued),
-           100 * share(f.delegated, f.issued), f.acquired,
-           100 * share(f.contended, f.acquired), f.bias, f.misses, f.polls,
-           100 * share(f.vain, f.polls), 100 * share(f.wasted, f.polls), f.dangling, hint(&f));
+           100 * share(f.delegated, f.issued), f.acquired, 100 * share(f.contended, f.acquired), f.bias,
+           MPIDI_stats_value("lock_misses"), polls, 100 * share(f.vain, polls),
+           100 * share(f.wasted, f.vain), f.dangling, hint);
     fflush(stdout);
 }
 
