@@ -63,8 +63,11 @@ void csp_let_in(void);
  * and look whether our ghost lives, which ends the job if not. With no VCI held. */
 void csp_look_again(void);
 
-/* Does our ghost live? Ends the job if not. */
+/* Does our ghost live, or has it left MPI in good order? Ends the job if not. */
 void csp_check_ghost(void);
+
+/* From now on csp_take_answers only looks now and then whether our ghost lives. */
+void csp_take_no_more(void);
 
 /* Post what the ghost answers at once, and wait for the answer: (*op)->answer. The caller frees *op.
  * Returns an MPI error code. Any thread. */
