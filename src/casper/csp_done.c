@@ -268,6 +268,8 @@ int csp_ask(csp_post_t * post, csp_op_t ** op)
     MPIR_ERR_CHKANDJUMP(!*op, mpi_errno, MPI_ERR_OTHER, "**nomem");
     post->op = (uint64_t) (uintptr_t) *op;
     mpi_errno = csp_post(post);
+    if (mpi_errno)
+        csp_op_free(*op);
     MPIR_ERR_CHECK(mpi_errno);
     mpi_errno = await_answer(*op);
 
