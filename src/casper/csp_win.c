@@ -22,7 +22,7 @@ typedef struct part {
 static int all_want(MPIR_Comm * comm, MPIR_Info * info, MPIR_Win * win, int *wanted)
 {
     MPIR_Errflag_t errflag = MPIR_ERR_NONE;
-    int wish = csp_comm_wish(info);
+    int wish = csp_comm_wish(win->comm_ptr, info, "async_config");
 
     *wanted = wish < 0 ? MPIDI_COMM(comm, casper) : wish;
     return MPIR_Allreduce(MPI_IN_PLACE, wanted, 1, MPI_INT, MPI_MIN, win->comm_ptr, &errflag);
