@@ -195,6 +195,11 @@ void csp_look_again(void)
         csp_check_ghost();
 }
 
+void csp_look_ends(void)
+{
+    looks = 0;
+}
+
 static TSM_ATOMIC(int) is_closed;
 
 void csp_take_no_more(void)

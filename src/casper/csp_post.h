@@ -63,6 +63,9 @@ void csp_let_in(void);
  * and look whether our ghost lives, which ends the job if not. With no VCI held. */
 void csp_look_again(void);
 
+/* What the caller waited for has come: the next vain look is the first again. */
+void csp_look_ends(void);
+
 /* Does our ghost live, or has it left MPI in good order? Ends the job if not. */
 void csp_check_ghost(void);
 
