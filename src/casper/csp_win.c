@@ -114,9 +114,9 @@ static int open_win(MPIR_Win * win, csp_win_t * w, MPI_Aint size, int disp_unit,
     mine.ghost = csp_world.users + csp_world.ghost_of[MPIR_Process.rank];
     mpi_errno = exchange(win, w, &mine, is_ready);
     MPIR_ERR_CHECK(mpi_errno);
-    csp_share_unname(w->share, win);
 
   fn_exit:
+    csp_share_unname(w->share, win);    /* after an error, too */
     return mpi_errno;
   fn_fail:
     goto fn_exit;
