@@ -17,8 +17,8 @@
 /* 1 if the key is one of ours for communicators. */
 int csp_hint_is_known(const char *key);
 
-/* The value: of async_config and, for windows, shmbuf_regist 1 or 0, of offload_min_msgsz a number of bytes, of wildcard_used
- * wildcards; CSP_HINT_UNSET if it is none. */
+/* The value: of async_config and, for windows, shmbuf_regist 1 or 0, of offload_min_msgsz a number of
+ * bytes, of wildcard_used wildcards; CSP_HINT_UNSET if it is none. */
 int csp_hint_read(const char *key, const char *value);
 
 /* The text for wildcards; static. */

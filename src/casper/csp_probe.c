@@ -62,8 +62,8 @@ int csp_iprobe(int rank, int tag, MPIR_Comm * comm, int *flag, MPI_Status * stat
     goto fn_exit;
 }
 
-/* The message keeps the operation, for csp_imrecv. The request is made before anything is found, so that
- * nothing that is found is lost. */
+/* The message keeps the operation, for csp_imrecv. The request is made first, so that nothing that is
+ * found is lost. */
 int csp_improbe(int rank, int tag, MPIR_Comm * comm, int *flag, MPIR_Request ** message,
                 MPI_Status * status)
 {

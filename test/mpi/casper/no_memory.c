@@ -1,8 +1,8 @@
 /* Copyright (C) by the MPICH-TSM developers
  * See COPYRIGHT in top-level directory */
 
-/* Data with gaps that no memory is large enough to pack: sends and receives give an error, keep nothing,
- * and lose no message; then all goes on as before, and MPI_Finalize ends. */
+/* Data with gaps that no memory is large enough to pack: sends and receives give an error, keep
+ * nothing, and lose no message; then all goes on as before, and MPI_Finalize ends. */
 #include "../mt.h"
 
 static MPI_Datatype huge;       /* 2^50 bytes of data */

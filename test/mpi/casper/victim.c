@@ -121,7 +121,8 @@ static void wait_for_ever(void)
         pause();
 }
 
-/* Process 0, alone in MPI, waits for the ghost of the other clique, which is stopped; its own is dead. */
+/* Process 0, alone in MPI, waits for the ghost of the other clique, which is stopped; its own one is
+ * dead. */
 static void kill_ghost_in_flush(int rank)
 {
     MPI_Win win;
