@@ -115,6 +115,13 @@ static int take_hint(MPIR_Comm * comm, const MPIR_Info * item)
     return 1;
 }
 
+/* One process tells. */
+static void tell_unknown(const MPIR_Comm * comm, const char *key, const char *value)
+{
+    if (comm->rank == 0)
+        fprintf(stderr, "MPI ghost processes: hint %s=%s is not known and ignored\n", key, value);
+}
+
 /* A new communicator may get its hints before it is complete; csp_comm_commit then decides again. It is
  * NULL where MPI_Comm_split_type makes none. */
 void csp_comm_hints(MPIR_Comm * comm, MPIR_Info * info)
@@ -124,9 +131,8 @@ void csp_comm_hints(MPIR_Comm * comm, MPIR_Info * info)
     if (csp_world.ghosts == 0 || !comm)
         return;
     LL_FOREACH(info, item) {
-        if (item->key && csp_hint_is_known(item->key) && !take_hint(comm, item) && comm->rank == 0)
-            fprintf(stderr, "MPI ghost processes: hint %s=%s is not known and ignored\n", item->key,
-                    item->value);
+        if (item->key && csp_hint_is_known(item->key) && !take_hint(comm, item))
+            tell_unknown(comm, item->key, item->value);
     }
     decide(comm);
 }
@@ -151,12 +157,17 @@ int csp_comm_info(MPIR_Comm * comm, MPIR_Info * info)
     goto fn_exit;
 }
 
-int csp_comm_wish(MPIR_Info * info)
+int csp_comm_wish(MPIR_Comm * comm, MPIR_Info * info, const char *key)
 {
     char value[MPI_MAX_INFO_VAL + 1];
-    int is_there = 0;
+    int is_there = 0, wish;
 
     if (info)           /* another thread may change it */
-        MPIR_Info_get_impl(info, "async_config", MPI_MAX_INFO_VAL, value, &is_there);
-    return is_there ? csp_hint_read("async_config", value) : CSP_HINT_UNSET;
+        MPIR_Info_get_impl(info, key, MPI_MAX_INFO_VAL, value, &is_there);
+    if (!is_there)
+        return CSP_HINT_UNSET;
+    wish = csp_hint_read(key, value);
+    if (wish == CSP_HINT_UNSET)
+        tell_unknown(comm, key, value);
+    return wish;
 }

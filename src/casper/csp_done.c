@@ -12,6 +12,10 @@
 /* Looks of a waiting process between two that check whether its ghost lives. */
 #define LOOKS_PER_CHECK (1u << 16)
 
+/* The same for a process that waits for something else: the hook runs with every eighth poll only where
+ * one-sided operations wait, and each millisecond where a server thread sleeps (poll.c, server.c). */
+#define IDLE_LOOKS_PER_CHECK (1u << 12)
+
 /* Posts that may wait for room while more small messages are sent, some 9 MB of them. */
 #define MOST_WAITING 65536
 
@@ -146,9 +150,11 @@ void csp_let_in(void)
 #endif
 }
 
+/* It may leave just now, so look first whether it lives. */
 void csp_check_ghost(void)
 {
-    if (!csp_node_lives(csp_node.my_ghost->pid))
+    if (!csp_node_lives(csp_node.my_ghost->pid) &&
+        !tsm_load(&csp_node.my_ghost->is_gone, TSM_ACQUIRE))
         csp_fail("the ghost of process %d has died", MPIR_Process.rank);
 }
 
@@ -189,14 +195,36 @@ void csp_look_again(void)
         csp_check_ghost();
 }
 
+void csp_look_ends(void)
+{
+    looks = 0;
+}
+
+static TSM_ATOMIC(int) is_closed;
+
+void csp_take_no_more(void)
+{
+    tsm_store(&is_closed, 1, TSM_RELAXED);
+}
+
+/* The caller waits for no answer, but perhaps for what a dead ghost does not do. */
+static void look_beside(void)
+{
+    static __thread unsigned idle_looks;
+
+    if (++idle_looks % IDLE_LOOKS_PER_CHECK == 0)
+        csp_check_ghost();
+}
+
 /* The first answers tell whether it was of use to wake the ghost (csp_ring.c). */
 int csp_take_answers(int *made_progress)
 {
     uint32_t flags = 0;
     int n = 0;
 
-    if (!csp_outstanding()) {
+    if (!csp_outstanding() || tsm_load(&is_closed, TSM_RELAXED)) {
         csp_post_waiting();
+        look_beside();
         return MPI_SUCCESS;
     }
     n = complete_all(&flags);
@@ -245,6 +273,8 @@ int csp_ask(csp_post_t * post, csp_op_t ** op)
     MPIR_ERR_CHKANDJUMP(!*op, mpi_errno, MPI_ERR_OTHER, "**nomem");
     post->op = (uint64_t) (uintptr_t) *op;
     mpi_errno = csp_post(post);
+    if (mpi_errno)
+        csp_op_free(*op);
     MPIR_ERR_CHECK(mpi_errno);
     mpi_errno = await_answer(*op);
 

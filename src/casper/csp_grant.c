@@ -194,6 +194,7 @@ int csp_grant_await(csp_target_t * target)
         csp_let_in();
         csp_look_again();
     }
+    csp_look_ends();
     return mpi_errno;
 }
 

@@ -47,7 +47,7 @@ int csp_hint_is_known(const char *key)
 
 int csp_hint_read(const char *key, const char *value)
 {
-    if (strcmp(key, "async_config") == 0)
+    if (strcmp(key, "async_config") == 0 || strcmp(key, "shmbuf_regist") == 0)
         return look_up(switches, value);
     if (strcmp(key, "wildcard_used") == 0)
         return look_up(wildcards, value);

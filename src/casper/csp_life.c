@@ -55,7 +55,8 @@ int csp_quiesce(void)
     return mpi_errno;
 }
 
-/* Posts that wait for room in the ring go before the last one. */
+/* Posts that wait for room in the ring go before the last one. The hook stays: the ghost may die before
+ * it has taken part in the end. */
 static void say_goodbye(void)
 {
     const csp_post_t post = {.kind = CSP_POST_LEAVE };
@@ -65,6 +66,16 @@ static void say_goodbye(void)
     while (csp_posts_wait()) {
         csp_post_waiting();
         csp_look_again();
+    }
+    csp_take_no_more();
+}
+
+/* What follows needs no ghost, and no user needs this one any more. */
+static void end_parts(void)
+{
+    if (csp_world.is_ghost) {
+        tsm_store(&csp_node.my_ghost->is_gone, 1, TSM_RELEASE);
+        return;
     }
     MPIR_Progress_hook_deactivate(hook);
     hook = -1;
@@ -78,6 +89,7 @@ void csp_leave(void)
         say_goodbye();
     if (csp_inner_close() != MPI_SUCCESS)
         csp_fail("process %d cannot leave", MPIR_Process.rank);
+    end_parts();
     csp_node_close();
     csp_world_show_all();
     csp_world.is_split = 0;

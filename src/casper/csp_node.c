@@ -119,14 +119,12 @@ static void fill_in(void)
         tsm_bell_init(&csp_node.my_ghost->bell);
         csp_node.my_ghost->pid = getpid();
         csp_node.my_ghost->probe = (uint64_t) (uintptr_t) & probe_word;
-        tsm_store(&csp_node.my_ghost->state, CSP_ALIVE, TSM_RELEASE);
     } else {
         csp_desk_give_items();
         tsm_store(&csp_node.my_user->free_slots, ~(uint64_t) 0, TSM_RELAXED);
         csp_node.my_user->pid = getpid();
         csp_node.my_user->number = MPIR_Process.rank;
         csp_node.my_user->probe = (uint64_t) (uintptr_t) & probe_word;
-        tsm_store(&csp_node.my_user->state, CSP_ALIVE, TSM_RELEASE);
     }
 }
 

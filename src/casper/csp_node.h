@@ -31,13 +31,9 @@ typedef struct csp_ring {
     TSM_ATOMIC(uint64_t) read TSM_ALIGNED;
 } csp_ring_t;
 
-#define CSP_ALIVE 1u
-#define CSP_GONE  2u            /* it has left MPI in good order */
-
 typedef struct csp_user {
     csp_ring_t posts, answers;
-    TSM_ATOMIC(uint32_t) state TSM_ALIGNED;
-    int32_t pid;
+    int32_t pid TSM_ALIGNED;
     int32_t number;
     uint64_t probe;             /* address of a word of the user, to try whether others can read it */
     csp_list_t recvs TSM_ALIGNED;       /* without a message, oldest first; at the desk */
@@ -53,7 +49,7 @@ typedef struct csp_user {
 
 typedef struct csp_ghost {
     tsm_bell_t bell TSM_ALIGNED;
-    TSM_ATOMIC(uint32_t) state TSM_ALIGNED;
+    TSM_ATOMIC(uint32_t) is_gone TSM_ALIGNED;   /* it has left MPI in good order */
     int32_t pid;
     int32_t number;
     uint64_t probe;             /* as a user's */

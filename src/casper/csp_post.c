@@ -183,3 +183,33 @@ MPIR_Request *csp_request_new(MPIR_Request_kind_t kind, MPIR_Comm * comm)
     }
     return req;
 }
+
+void csp_request_drop(MPIR_Request * req)
+{
+    req->casper = NULL;
+    MPIR_Request_free(req);     /* for the caller, and for csp_take_answers */
+    MPIR_Request_free(req);
+}
+
+csp_op_t *csp_op_begin(MPIR_Request_kind_t kind, MPIR_Comm * comm, MPIR_Request ** req)
+{
+    csp_op_t *op = NULL;
+
+    *req = csp_request_new(kind, comm);
+    if (!*req)
+        return NULL;
+    op = csp_op_new(*req);
+    if (op) {
+        (*req)->casper = op;
+    } else {
+        csp_request_drop(*req);
+        *req = NULL;
+    }
+    return op;
+}
+
+void csp_op_drop(csp_op_t * op)
+{
+    csp_request_drop(op->req);
+    csp_op_free(op);
+}

@@ -63,14 +63,27 @@ void csp_let_in(void);
  * and look whether our ghost lives, which ends the job if not. With no VCI held. */
 void csp_look_again(void);
 
-/* Does our ghost live? Ends the job if not. */
+/* What the caller waited for has come: the next vain look is the first again. */
+void csp_look_ends(void);
+
+/* Does our ghost live, or has it left MPI in good order? Ends the job if not. */
 void csp_check_ghost(void);
+
+/* From now on csp_take_answers only looks now and then whether our ghost lives. */
+void csp_take_no_more(void);
 
 /* Post what the ghost answers at once, and wait for the answer: (*op)->answer. The caller frees *op.
  * Returns an MPI error code. Any thread. */
 int csp_ask(csp_post_t * post, csp_op_t ** op);
 
-/* Make a request of `kind` on comm, for the caller and for csp_take_answers. NULL: no more requests. */
+/* Make a request of `kind` on comm, for the caller and for csp_take_answers. NULL: no more requests.
+ * csp_request_drop: nobody has seen it; free it. */
 MPIR_Request *csp_request_new(MPIR_Request_kind_t kind, MPIR_Comm * comm);
+void csp_request_drop(MPIR_Request * req);
+
+/* The two together: a new operation with the request *req. Returns NULL without memory. csp_op_drop: it
+ * was not posted; free both, but not the data. */
+csp_op_t *csp_op_begin(MPIR_Request_kind_t kind, MPIR_Comm * comm, MPIR_Request ** req);
+void csp_op_drop(csp_op_t * op);
 
 #endif /* CSP_POST_H_INCLUDED */

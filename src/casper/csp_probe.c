@@ -62,29 +62,35 @@ int csp_iprobe(int rank, int tag, MPIR_Comm * comm, int *flag, MPI_Status * stat
     goto fn_exit;
 }
 
-/* The message keeps the operation, for csp_imrecv. */
+/* The message keeps the operation, for csp_imrecv. The request is made first, so that nothing that is
+ * found is lost. */
 int csp_improbe(int rank, int tag, MPIR_Comm * comm, int *flag, MPIR_Request ** message,
                 MPI_Status * status)
 {
+    MPIR_Request *req = NULL;
     csp_op_t *op;
     int mpi_errno = check_threshold(comm);
 
     MPIR_ERR_CHECK(mpi_errno);
+    req = csp_request_new(MPIR_REQUEST_KIND__MPROBE, comm);
+    MPIR_ERR_CHKANDSTMT(!req, mpi_errno, MPIX_ERR_NOREQ, goto fn_fail, "**nomemreq");
     mpi_errno = ask(CSP_POST_MPROBE, rank, tag, comm, &op);
     MPIR_ERR_CHECK(mpi_errno);
     *flag = has_found(op, rank, status);
-    if (!*flag) {
+    if (*flag) {
+        req->casper = op;
+        op->message = op->answer.object;
+        op->rank = rank;
+        *message = req;
+    } else {
         csp_op_free(op);
-        goto fn_exit;
+        csp_request_drop(req);
     }
-    *message = csp_request_new(MPIR_REQUEST_KIND__MPROBE, comm);
-    MPIR_ERR_CHKANDSTMT(!*message, mpi_errno, MPIX_ERR_NOREQ, goto fn_fail, "**nomemreq");
-    (*message)->casper = op;
-    op->message = op->answer.object;
-    op->rank = rank;
 
   fn_exit:
     return mpi_errno;
   fn_fail:
+    if (req)
+        csp_request_drop(req);
     goto fn_exit;
 }

@@ -8,7 +8,7 @@
 #include "csp_direct.h"
 #include "csp_envelope.h"
 
-/* Describe the buffer, and post the receive of req. */
+/* Describe the buffer, and post the receive of op->req. On failure op has no data. */
 static int post_recv(csp_post_t * post, void *buf, MPI_Aint count, MPI_Datatype datatype,
                      csp_op_t * op)
 {
@@ -20,13 +20,13 @@ static int post_recv(csp_post_t * post, void *buf, MPI_Aint count, MPI_Datatype 
     post->addr = (uint64_t) (uintptr_t) op->data.addr;
     post->bytes = (uint64_t) op->data.bytes;
     csp_direct_mark(post);
-    op->req->casper = op;
     mpi_errno = csp_post(post);
     MPIR_ERR_CHECK(mpi_errno);
 
   fn_exit:
     return mpi_errno;
   fn_fail:
+    csp_data_free(&op->data);
     goto fn_exit;
 }
 
@@ -45,14 +45,12 @@ static int refuse(MPIR_Comm * comm, int error, MPIR_Request ** req)
 int csp_irecv(void *buf, MPI_Aint count, MPI_Datatype datatype, int rank, int tag, MPIR_Comm * comm,
               MPIR_Request ** req)
 {
-    csp_op_t *op;
+    csp_op_t *op = NULL;
     csp_post_t post = {.kind = CSP_POST_RECV };
     int mpi_errno = csp_envelope_recv(comm, rank, tag, &post);
 
-    if (mpi_errno)
-        return refuse(comm, mpi_errno, req);
-    *req = csp_request_new(MPIR_REQUEST_KIND__RECV, comm);
-    op = *req ? csp_op_new(*req) : NULL;
+    MPIR_ERR_CHECK(mpi_errno);
+    op = csp_op_begin(MPIR_REQUEST_KIND__RECV, comm, req);
     MPIR_ERR_CHKANDSTMT(!op, mpi_errno, MPIX_ERR_NOREQ, goto fn_fail, "**nomemreq");
     op->rank = rank;
     mpi_errno = post_recv(&post, buf, count, datatype, op);
@@ -61,15 +59,25 @@ int csp_irecv(void *buf, MPI_Aint count, MPI_Datatype datatype, int rank, int ta
   fn_exit:
     return mpi_errno;
   fn_fail:
+    if (op)
+        csp_op_drop(op);
+    mpi_errno = refuse(comm, mpi_errno, req);
     goto fn_exit;
 }
 
-/* The message has the operation of its probe, which becomes that of the receive. */
+/* The message has the operation of its probe, which becomes that of the receive. On failure it is a
+ * message as before, which can be received into another buffer. */
 int csp_imrecv(void *buf, MPI_Aint count, MPI_Datatype datatype, MPIR_Request * message)
 {
     csp_op_t *op = message->casper;
     csp_post_t post = {.kind = CSP_POST_MRECV,.object = op->message };
+    int mpi_errno;
 
     op->req = message;
-    return post_recv(&post, buf, count, datatype, op);
+    mpi_errno = post_recv(&post, buf, count, datatype, op);
+    if (mpi_errno) {
+        op->req = NULL;
+        message->kind = MPIR_REQUEST_KIND__MPROBE;
+    }
+    return mpi_errno;
 }

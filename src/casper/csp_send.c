@@ -43,12 +43,47 @@ static int send_along(csp_post_t * post, const csp_data_t * data)
     return !(post->flags & CSP_POST_SYNC);
 }
 
+/* The ghost answers when it is done. On failure the data stays the caller's. */
+static int send_for_answer(csp_post_t * post, const csp_data_t * data, MPIR_Comm * comm,
+                           MPIR_Request ** req)
+{
+    int mpi_errno = MPI_SUCCESS;
+    csp_op_t *op = csp_op_begin(MPIR_REQUEST_KIND__SEND, comm, req);
+
+    MPIR_ERR_CHKANDSTMT(!op, mpi_errno, MPIX_ERR_NOREQ, goto fn_exit, "**nomemreq");
+    op->data = *data;
+    csp_direct_mark(post);
+    post->op = (uint64_t) (uintptr_t) op;
+    csp_count_send(1);
+    mpi_errno = csp_post(post);
+    MPIR_ERR_CHECK(mpi_errno);
+
+  fn_exit:
+    return mpi_errno;
+  fn_fail:
+    csp_count_send(-1);
+    csp_op_drop(op);
+    *req = NULL;
+    goto fn_exit;
+}
+
+/* The data has gone along, and so the send is complete. */
+static int send_and_forget(csp_post_t * post, MPIR_Request ** req)
+{
+    int mpi_errno = csp_post(post);
+
+    if (mpi_errno)
+        return mpi_errno;
+    *req = MPIR_Request_create_complete(MPIR_REQUEST_KIND__SEND);
+    csp_await_room();
+    return MPI_SUCCESS;
+}
+
 int csp_isend(const void *buf, MPI_Aint count, MPI_Datatype datatype, int rank, int tag,
               MPIR_Comm * comm, int is_synchronous, MPIR_Request ** req)
 {
     int mpi_errno;
     csp_data_t data;
-    csp_op_t *op = NULL;
     csp_post_t post = {
         .kind = CSP_POST_SEND,.flags = is_synchronous ? CSP_POST_SYNC : 0
     };
@@ -61,24 +96,17 @@ int csp_isend(const void *buf, MPI_Aint count, MPI_Datatype datatype, int rank, 
     post.bytes = (uint64_t) data.bytes;
     if (send_along(&post, &data)) {
         csp_data_free(&data);
-        *req = MPIR_Request_create_complete(MPIR_REQUEST_KIND__SEND);
+        mpi_errno = send_and_forget(&post, req);
     } else {
-        *req = csp_request_new(MPIR_REQUEST_KIND__SEND, comm);
-        op = *req ? csp_op_new(*req) : NULL;
-        MPIR_ERR_CHKANDSTMT(!op, mpi_errno, MPIX_ERR_NOREQ, goto fn_fail, "**nomemreq");
-        op->data = data;
-        csp_direct_mark(&post);
-        (*req)->casper = op;
-        csp_count_send(1);
-        post.op = (uint64_t) (uintptr_t) op;
+        mpi_errno = send_for_answer(&post, &data, comm, req);
     }
-    mpi_errno = csp_post(&post);
     MPIR_ERR_CHECK(mpi_errno);
-    if (!op)
-        csp_await_room();
 
   fn_exit:
     return mpi_errno;
   fn_fail:
+    csp_data_free(&data);
+    if (post.flags & CSP_POST_SLOT)
+        csp_slot_free(csp_node.me, post.object);
     goto fn_exit;
 }

@@ -71,6 +71,8 @@ static void create(csp_share_t * share)
     } else if (MPL_shm_hnd_get_serialized_by_ref(share->handle, &name) == MPL_SUCCESS &&
                strlen(name) < sizeof(share->name)) {
         MPL_strncpy(share->name, name, sizeof(share->name));
+    } else {
+        MPL_shm_seg_remove(share->handle);      /* nobody can find it */
     }
 }
 

@@ -22,7 +22,7 @@ typedef struct part {
 static int all_want(MPIR_Comm * comm, MPIR_Info * info, MPIR_Win * win, int *wanted)
 {
     MPIR_Errflag_t errflag = MPIR_ERR_NONE;
-    int wish = csp_comm_wish(info);
+    int wish = csp_comm_wish(win->comm_ptr, info, "async_config");
 
     *wanted = wish < 0 ? MPIDI_COMM(comm, casper) : wish;
     return MPIR_Allreduce(MPI_IN_PLACE, wanted, 1, MPI_INT, MPI_MIN, win->comm_ptr, &errflag);
@@ -114,9 +114,9 @@ static int open_win(MPIR_Win * win, csp_win_t * w, MPI_Aint size, int disp_unit,
     mine.ghost = csp_world.users + csp_world.ghost_of[MPIR_Process.rank];
     mpi_errno = exchange(win, w, &mine, is_ready);
     MPIR_ERR_CHECK(mpi_errno);
-    csp_share_unname(w->share, win);
 
   fn_exit:
+    csp_share_unname(w->share, win);    /* after an error, too */
     return mpi_errno;
   fn_fail:
     goto fn_exit;

@@ -28,14 +28,9 @@ typedef struct view {
 } view_t;
 
 /* The hint; a window has direct memory unless one of its processes on the node does not want it. */
-static int is_wanted(MPIR_Info * info)
+static int is_wanted(MPIR_Win * win, MPIR_Info * info)
 {
-    char value[MPI_MAX_INFO_VAL + 1];
-    int is_there = 0;
-
-    if (info)           /* another thread may change it */
-        MPIR_Info_get_impl(info, "shmbuf_regist", MPI_MAX_INFO_VAL, value, &is_there);
-    return !is_there || strcmp(value, "false") != 0;
+    return csp_comm_wish(win->comm_ptr, info, "shmbuf_regist") != 0;
 }
 
 static int map_file(const file_t * file, size_t begin, size_t bytes, view_t * view)
@@ -101,7 +96,7 @@ int csp_win_share(MPIR_Win * win, MPIR_Info * info, void *base, MPI_Aint size)
         fd = make_file(&file, view.bytes);
     mpi_errno = MPIR_Bcast(&file, sizeof(file), MPI_BYTE, 0, node, &errflag);
     MPIR_ERR_CHECK(mpi_errno);
-    if (is_wanted(info) && *file.name)
+    if (is_wanted(win, info) && *file.name)
         is_ready = map_file(&file, size > 0 ? (size_t) ((char *) base - place) : 0, (size_t) size,
                             &view);
     mpi_errno = MPIR_Allreduce(MPI_IN_PLACE, &is_ready, 1, MPI_INT, MPI_MIN, node, &errflag);

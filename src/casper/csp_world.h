@@ -32,9 +32,10 @@ int csp_world_split(void);
 void csp_comm_register_hint(void);
 
 /* csp_comm_is_possible: 1 if comm can be offloaded, the same in all its processes. csp_comm_wish: what
- * the hint async_config in info, which may be NULL, asks for: 1 or 0, or -1 if it is not there. */
+ * a hint of a window on comm asks for, in info, which may be NULL: 1 or 0, or -1 if it is not there, or
+ * has an unknown value; one line says that. */
 int csp_comm_is_possible(MPIR_Comm * comm);
-int csp_comm_wish(MPIR_Info * info);
+int csp_comm_wish(MPIR_Comm * comm, MPIR_Info * info, const char *key);
 
 /* Make the number of all processes, or of the users only, the one that MPICH sees. */
 void csp_world_show_all(void);

@@ -2,7 +2,8 @@
  * See COPYRIGHT in top-level directory */
 
 /* Hints of communicators: a communicator with async_config=off is not offloaded, one with on, or with a
- * known wildcard_used, is; both work, MPI_Comm_get_info tells, and unknown values are ignored. */
+ * known wildcard_used, is; both work, MPI_Comm_get_info tells, and unknown values are ignored. Those of
+ * windows have the same values. */
 #include "../mt.h"
 
 static void use(MPI_Comm comm, int seed)
@@ -59,6 +60,79 @@ static void split_to_none(const char *key)
         MT_OK(MPI_Info_free(&info));
 }
 
+static MPI_Info info_with(const char *key, const char *value)
+{
+    MPI_Info info;
+    MT_OK(MPI_Info_create(&info));
+    MT_OK(MPI_Info_set(info, key, value));
+    return info;
+}
+
+/* Is a window offloaded with this value? */
+static int is_offloaded(const char *value)
+{
+    MPI_Info info = info_with("async_config", value), used;
+    MPI_Win win;
+    char *base, text[MPI_MAX_INFO_VAL + 1];
+    int flag;
+    MT_OK(MPI_Win_allocate(4096, 1, info, MPI_COMM_WORLD, &base, &win));
+    MT_OK(MPI_Win_get_info(win, &used));
+    MT_OK(MPI_Info_get(used, "async_config", MPI_MAX_INFO_VAL, text, &flag));
+    MT_CHECK(flag, "a window does not tell async_config");
+    MT_OK(MPI_Info_free(&used));
+    MT_OK(MPI_Win_free(&win));
+    MT_OK(MPI_Info_free(&info));
+    return strcmp(text, "true") == 0;
+}
+
+/* Is it in the place of a file that had a name at no time? Only our files are such. */
+static int is_direct(const void *addr)
+{
+    FILE *maps = fopen("/proc/self/maps", "r");
+    unsigned long begin, end;
+    char line[4096];
+    int found = 0;
+    MT_CHECK(maps, "no /proc/self/maps");
+    while (!found && fgets(line, sizeof(line), maps))
+        found = sscanf(line, "%lx-%lx", &begin, &end) == 2 &&
+            begin <= (unsigned long) addr && (unsigned long) addr < end;
+    fclose(maps);
+    return found && strstr(line, "/dev/shm/#") != NULL;
+}
+
+/* Is a shared window direct memory with this value? */
+static int is_registered(MPI_Comm node, const char *value)
+{
+    MPI_Info info = info_with("shmbuf_regist", value);
+    MPI_Win win;
+    char *base;
+    int is;
+    MT_OK(MPI_Win_allocate_shared(4096, 1, info, node, &base, &win));
+    is = is_direct(base);
+    MT_OK(MPI_Win_free(&win));
+    MT_OK(MPI_Info_free(&info));
+    return is;
+}
+
+/* A value that is not known is like none. */
+static void windows(void)
+{
+    static const char *const on[] = { "on", "true", "1" }, *const off[] = { "off", "false", "0" };
+    MPI_Comm node;
+    int users;
+    expect(MPI_COMM_WORLD, is_offloaded("perhaps") ? "true" : "false");
+    MT_OK(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node));
+    MT_OK(MPI_Comm_size(node, &users));
+    for (int i = 0; i < 3; i++) {
+        MT_CHECK(is_offloaded(on[i]), "async_config=%s: not offloaded", on[i]);
+        MT_CHECK(!is_offloaded(off[i]), "async_config=%s: offloaded", off[i]);
+        MT_CHECK(!is_registered(node, off[i]), "shmbuf_regist=%s: direct", off[i]);
+        MT_CHECK(users == 1 || is_registered(node, on[i]), "shmbuf_regist=%s: not direct", on[i]);
+    }
+    MT_CHECK(users == 1 || is_registered(node, "perhaps"), "an unknown shmbuf_regist counts");
+    MT_OK(MPI_Comm_free(&node));
+}
+
 int main(int argc, char **argv)
 {
     static const char *const hints[][3] = {
@@ -80,5 +154,6 @@ int main(int argc, char **argv)
     split_to_none("async_config");
     split_to_none("nobody_knows");
     split_to_none(NULL);
+    windows();
     return mt_finish();
 }

@@ -40,18 +40,40 @@ int pthread_mutex_unlock(pthread_mutex_t *mutex)
 static pid_t users[64];
 static int n_users;
 
-/* The one child of our parent that is not a user is the ghost. */
-static void signal_ghost(int signal)
+static int is_user(pid_t pid)
+{
+    int is = 0;
+    for (int i = 0; i < n_users; i++)
+        is |= users[i] == pid;
+    return is;
+}
+
+/* The number that the process manager gave a process; -1: none. */
+static int number_of(pid_t pid)
+{
+    char name[64], *variable = NULL;
+    size_t room = 0;
+    int number = -1;
+    snprintf(name, sizeof(name), "/proc/%d/environ", (int) pid);
+    FILE *file = fopen(name, "r");
+    while (file && getdelim(&variable, &room, '\0', file) > 0)
+        sscanf(variable, "PMI_RANK=%d", &number);
+    if (file)
+        fclose(file);
+    free(variable);
+    return number;
+}
+
+/* The children of our parent that are not users are ghosts. With two cliques, `clique` is 0 or 1, for
+ * that of even or odd numbers; -1: all. */
+static void signal_ghosts(int signal, int clique)
 {
     char command[64], line[64];
     snprintf(command, sizeof(command), "pgrep -P %d", (int) getppid());
     FILE *list = popen(command, "r");
     while (list && fgets(line, sizeof(line), list)) {
         pid_t pid = (pid_t) atoi(line);
-        int is_user = 0;
-        for (int i = 0; i < n_users; i++)
-            is_user |= users[i] == pid;
-        if (!is_user)
+        if (!is_user(pid) && (clique < 0 || number_of(pid) % 2 == clique))
             kill(pid, signal);
     }
     if (list)
@@ -89,6 +111,57 @@ static void leave_in_accumulate(int rank)
         usleep(1000);
     sleep(1);
     exit(0);
+}
+
+/* ---- with nothing posted ---- */
+
+static void wait_for_ever(void)
+{
+    for (;;)
+        pause();
+}
+
+/* Process 0, alone in MPI, waits for the ghost of the other clique, which is stopped; its own one is
+ * dead. */
+static void kill_ghost_in_flush(int rank)
+{
+    MPI_Win win;
+    int *base, one = 1;
+    MPI_Win_allocate(sizeof(int), 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win);
+    MPI_Win_lock_all(MPI_MODE_NOCHECK, win);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank > 0)
+        wait_for_ever();
+    signal_ghosts(SIGSTOP, 1);
+    signal_ghosts(SIGKILL, 0);
+    MPI_Put(&one, 1, MPI_INT, 1, 0, 1, MPI_INT, win);
+    MPI_Win_flush(1, win);
+}
+
+static int kill_ghost_now(MPI_Comm comm, int key, void *value, void *extra)
+{
+    (void) comm, (void) key, (void) value;
+    if (*(int *) extra > 0)
+        wait_for_ever();
+    signal_ghosts(SIGKILL, -1);
+    return MPI_SUCCESS;
+}
+
+static int leave_now(MPI_Comm comm, int key, void *value, void *extra)
+{
+    (void) comm, (void) key, (void) value;
+    if (*(int *) extra == 0)
+        _exit(0);
+    return MPI_SUCCESS;
+}
+
+/* MPI_Finalize begins with this. */
+static void do_in_finalize(MPI_Comm_delete_attr_function *what, int *rank)
+{
+    int key;
+    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, what, &key, rank);
+    MPI_Comm_set_attr(MPI_COMM_SELF, key, NULL);
+    MPI_Finalize();
 }
 
 /* ---- at the desk of the ghost ---- */
@@ -216,6 +289,12 @@ int main(int argc, char **argv)
         _exit(0);
     if (strcmp(fault, "leave-in-accumulate") == 0)
         leave_in_accumulate(rank);
+    if (strcmp(fault, "kill-ghost-in-flush") == 0)
+        kill_ghost_in_flush(rank);
+    if (strcmp(fault, "kill-ghost-in-finalize") == 0)
+        do_in_finalize(kill_ghost_now, &rank);
+    if (strcmp(fault, "leave-in-finalize") == 0)
+        do_in_finalize(leave_now, &rank);
     if (argc > 2)
         find_functions(argc, argv);
     if (rank == 0 && strcmp(fault, "leave-at-desk") == 0)
@@ -231,7 +310,7 @@ int main(int argc, char **argv)
     if (rank == 0 && strcmp(fault, "abort") == 0)
         MPI_Abort(MPI_COMM_WORLD, 3);
     if (rank == 0 && strcmp(fault, "kill-ghost") == 0)
-        signal_ghost(SIGKILL);
+        signal_ghosts(SIGKILL, -1);
     if (rank == 1 && !is_right && strcmp(fault, "none") != 0)
         MPI_Recv(&x, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     MPI_Finalize();
