@@ -7,8 +7,8 @@
 #define ROMIO_MUTEX_H_INCLUDED
 
 /* For glue_romio.c, which has ROMIO's mutex: it is made once, and a thread knows how often it has it,
- * so that it can let others in (romio_let_in.h). MPICH's functions, which follow, have other names
- * here. */
+ * so that it can take it again and let others in (romio_let_in.h). MPICH's functions, which follow,
+ * have other names here. */
 
 static MPL_initlock_t romio_init_lock = MPL_INITLOCK_INITIALIZER;
 
@@ -38,16 +38,16 @@ void MPIR_Ext_cs_enter(void)
 {
     if (MPIR_ThreadInfo.isThreaded) {
         MPIR_Ext_mutex_init();
-        romio_cs_enter();
-        romio_depth++;
+        if (romio_depth++ == 0)
+            romio_cs_enter();
     }
 }
 
 void MPIR_Ext_cs_exit(void)
 {
     if (MPIR_ThreadInfo.isThreaded) {
-        romio_depth--;
-        romio_cs_exit();
+        if (--romio_depth == 0)
+            romio_cs_exit();
     }
 }
 

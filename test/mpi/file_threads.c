@@ -9,7 +9,7 @@
 #include "mt.h"
 
 #define VALUES 1000
-#define FAR (1 << 20)           /* bytes */
+#define REGION (1 << 18)         /* bytes that a process writes with its individual pointer at most */
 #define POINTER_ROUNDS 200
 
 static MPI_Comm comms[MT_MAX_THREADS];
@@ -119,14 +119,28 @@ static void shared_pointer(void)
     free(seen);
 }
 
+static MPI_Offset far_away(void)
+{
+    return (MPI_Offset) mt.size * REGION + mt.rank;
+}
+
 /* Collective accesses at explicit offsets leave the individual pointer alone. */
 static void *write_far(void *arg)
 {
+    MPI_Request r;
+    int done;
     (void) arg;
     for (int i = 0; i < POINTER_ROUNDS; i++) {
         if (i % mt.size == mt.rank)
             usleep(200);        /* the others wait for this process */
-        MT_OK(MPI_File_write_at_all(shared, FAR + mt.rank, &i, 1, MPI_BYTE, MPI_STATUS_IGNORE));
+        if (i % 3 == 0) {
+            MT_OK(MPI_File_write_at_all(shared, far_away(), &i, 1, MPI_BYTE, MPI_STATUS_IGNORE));
+            continue;
+        }
+        MT_OK(MPI_File_iwrite_at_all(shared, far_away(), &i, 1, MPI_BYTE, &r));
+        for (done = 0; i % 3 == 1 && !done;)
+            MT_OK(MPI_Test(&r, &done, MPI_STATUS_IGNORE));
+        MT_OK(MPI_Wait(&r, MPI_STATUS_IGNORE));
     }
     atomic_store(&is_over, 1);
     return NULL;
@@ -140,19 +154,34 @@ static void must_be_at(MPI_Offset expected, const char *what)
              (long long) expected);
 }
 
+/* each in its own region, so that a byte that one does not write stays as it is */
+static void beside_collective(void)
+{
+    const MPI_Offset start = (MPI_Offset) mt.rank * REGION;
+    char *bytes = mt_alloc(REGION);
+    pthread_t thread;
+    int written = 0;
+    MT_OK(MPI_File_seek(shared, start, MPI_SEEK_SET));
+    MT_CHECK(pthread_create(&thread, NULL, write_far, NULL) == 0, "cannot create a thread");
+    for (; !atomic_load(&is_over) && written < REGION; written++) {
+        const char byte = (char) ('a' + written % 26);
+        MT_OK(MPI_File_write(shared, &byte, 1, MPI_BYTE, MPI_STATUS_IGNORE));
+    }
+    pthread_join(thread, NULL);
+    must_be_at(start + written, "beside collective writes");
+    MT_OK(MPI_File_read_at(shared, start, bytes, written, MPI_BYTE, MPI_STATUS_IGNORE));
+    for (int i = 0; i < written; i++)
+        MT_CHECK(bytes[i] == 'a' + i % 26, "byte %d of %d is %d", i, written, bytes[i]);
+    free(bytes);
+}
+
 static void individual_pointer(void)
 {
-    pthread_t thread;
     MPI_Request r;
-    MPI_Offset written = 0;
     shared = open_file(MPI_COMM_WORLD, "pointer", 0);
-    MT_CHECK(pthread_create(&thread, NULL, write_far, NULL) == 0, "cannot create a thread");
-    for (; !atomic_load(&is_over); written++)
-        MT_OK(MPI_File_write(shared, "x", 1, MPI_BYTE, MPI_STATUS_IGNORE));
-    pthread_join(thread, NULL);
-    must_be_at(written, "beside MPI_File_write_at_all");
+    beside_collective();
     MT_OK(MPI_File_seek(shared, 0, MPI_SEEK_SET));
-    MT_OK(MPI_File_iwrite_at_all(shared, FAR + mt.rank, "a", 1, MPI_BYTE, &r));
+    MT_OK(MPI_File_iwrite_at_all(shared, far_away(), "a", 1, MPI_BYTE, &r));
     MT_OK(MPI_File_write(shared, "bc", 2, MPI_BYTE, MPI_STATUS_IGNORE));
     MT_OK(MPI_Wait(&r, MPI_STATUS_IGNORE));
     must_be_at(2, "after MPI_File_iwrite_at_all");

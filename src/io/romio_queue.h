@@ -1,0 +1,150 @@
+/*
+ * Copyright (C) by the MPICH-TSM developers
+ *     See COPYRIGHT in top-level directory
+ */
+
+#ifndef ROMIO_QUEUE_H_INCLUDED
+#define ROMIO_QUEUE_H_INCLUDED
+
+/* A nonblocking collective operation on a file is a chain of nonblocking collective calls, messages
+ * with tag 0 and accesses through fd->io_buf, and only the program's own calls of MPI_Test and MPI_Wait
+ * move it on. All processes must make the calls of one communicator in one order, so the operations
+ * of a file are in a queue: only the oldest is moved on, by whoever tests any of them, and the next
+ * begins when it ends. A blocking collective call on the file ends them all first; every process has
+ * begun them, since all begin the collective operations of a file in one order.
+ *
+ *   ROMIO_QUEUE_JOIN(r_, vars_)  a new operation: it begins with the gathering of offsets, now if the
+ *                                queue is empty. Returns an error code, as do the next two.
+ *   romio_queue_poll             its poll function. Takes ROMIO's mutex, since MPI_Test and MPI_Wait
+ *                                are not calls of ROMIO, and lets one thread at a time do it
+ *   romio_queue_complete(r)      the operation is over: r may be gone when this returns
+ *   romio_queue_drain(fd)        end all that are outstanding; ADIO_ReadStridedColl and
+ *                                ADIO_WriteStridedColl do so
+ *
+ * All but the poll function are called with the mutex. There is no wait function: MPI_Waitall would
+ * call one for each operation in turn, and processes that wait for operations on two files in
+ * different orders would wait forever. Included by romio_let_in.h. */
+
+#ifdef ROMIO_INSIDE_MPICH
+void MPIR_Ext_cs_enter(void);
+void MPIR_Ext_cs_exit(void);
+#define ROMIO_QUEUE_ENTER() MPIR_Ext_cs_enter()
+#define ROMIO_QUEUE_EXIT() MPIR_Ext_cs_exit()
+#define ROMIO_QUEUE_YIELD() MPIR_Ext_cs_yield()
+#else
+#define ROMIO_QUEUE_ENTER() do { } while (0)
+#define ROMIO_QUEUE_EXIT() do { } while (0)
+#define ROMIO_QUEUE_YIELD() do { } while (0)
+#endif
+
+/* where an operation is */
+enum {
+    ROMIO_QUEUE_OUTSIDE,        /* never in the queue */
+    ROMIO_QUEUE_WAITS,
+    ROMIO_QUEUE_BEGUN,
+    ROMIO_QUEUE_OVER
+};
+
+static inline int romio_queue_begin(ADIOI_NBC_Request * r)
+{
+    int err = MPI_SUCCESS;
+
+    for (int i = 0; i < 2 && err == MPI_SUCCESS; i++)
+        err = MPI_Iallgather(r->mine[i], 1, ADIO_OFFSET, r->all[i], 1, ADIO_OFFSET, r->fd->comm,
+                             &r->gathers[i]);
+    if (err == MPI_SUCCESS)
+        r->place = ROMIO_QUEUE_BEGUN;
+    return err;
+}
+
+static inline void romio_queue_remove(ADIOI_NBC_Request * r)
+{
+    ADIOI_NBC_Request **at = &r->fd->queue;
+
+    while (*at && *at != r)
+        at = &(*at)->next;
+    if (*at)
+        *at = r->next;
+}
+
+static inline int romio_queue_join(ADIOI_NBC_Request * r)
+{
+    ADIOI_NBC_Request **end = &r->fd->queue;
+    int err = MPI_SUCCESS;
+
+    while (*end)
+        end = &(*end)->next;
+    *end = r;
+    r->place = ROMIO_QUEUE_WAITS;
+    if (r->fd->queue == r)
+        err = romio_queue_begin(r);
+    if (err != MPI_SUCCESS)
+        romio_queue_remove(r);
+    return err;
+}
+
+#define ROMIO_QUEUE_JOIN(r_, vars_) \
+    ((r_)->mine[0] = &(vars_)->start_offset, (r_)->all[0] = (vars_)->st_offsets, \
+     (r_)->mine[1] = &(vars_)->end_offset, (r_)->all[1] = (vars_)->end_offsets, \
+     (r_)->gathers = (vars_)->req_offset, romio_queue_join(r_))
+
+static inline int romio_queue_complete(ADIOI_NBC_Request * r)
+{
+    romio_queue_remove(r);
+    r->place = ROMIO_QUEUE_OVER;
+    return MPI_Grequest_complete(r->req);
+}
+
+/* The poll functions of ROMIO let other threads in while they test, so one that finds the queue polled
+ * leaves it alone. Nobody can join with the address of an operation that has just ended, because the
+ * mutex is held from its end on. */
+static inline int romio_queue_advance(ADIO_File fd)
+{
+    ADIOI_NBC_Request *oldest;
+    int err = MPI_SUCCESS;
+
+    if (fd->queue_polled) {
+        ROMIO_QUEUE_YIELD();
+        return MPI_SUCCESS;
+    }
+    fd->queue_polled = 1;
+    while (err == MPI_SUCCESS && (oldest = fd->queue) != NULL) {
+        if (oldest->place == ROMIO_QUEUE_WAITS)
+            err = romio_queue_begin(oldest);
+        else
+            err = oldest->poll_fn(oldest, MPI_STATUS_IGNORE);
+        if (fd->queue == oldest)
+            break;
+    }
+    fd->queue_polled = 0;
+    return err;
+}
+
+static inline int romio_queue_poll(void *state, MPI_Status * status)
+{
+    ADIOI_NBC_Request *r = (ADIOI_NBC_Request *) state;
+    int err = MPI_SUCCESS;
+
+    ROMIO_QUEUE_ENTER();
+    if (r->place == ROMIO_QUEUE_OUTSIDE)
+        err = r->poll_fn(r, status);
+    else if (r->place != ROMIO_QUEUE_OVER)
+        err = romio_queue_advance(r->fd);
+    ROMIO_QUEUE_EXIT();
+    return err;
+}
+
+static inline void romio_queue_drain(ADIO_File fd)
+{
+    while (fd->queue && romio_queue_advance(fd) == MPI_SUCCESS)
+        ROMIO_QUEUE_YIELD();
+}
+
+#undef ADIO_ReadStridedColl
+#undef ADIO_WriteStridedColl
+#define ADIO_ReadStridedColl(fd_, ...) \
+    (romio_queue_drain(fd_), (*(fd_)->fns->ADIOI_xxx_ReadStridedColl) (fd_, __VA_ARGS__))
+#define ADIO_WriteStridedColl(fd_, ...) \
+    (romio_queue_drain(fd_), (*(fd_)->fns->ADIOI_xxx_WriteStridedColl) (fd_, __VA_ARGS__))
+
+#endif /* ROMIO_QUEUE_H_INCLUDED */

@@ -1,0 +1,206 @@
+/* Copyright (C) by the MPICH-TSM developers
+ * See COPYRIGHT in top-level directory */
+
+/* Several nonblocking collective operations are outstanding on one file, whose processes have views
+ * that interleave, and the processes complete them in different ways: the buffers of ROMIO hold
+ * much less than one operation accesses. Then a blocking operation, one with the shared pointer and a
+ * change to atomic mode come while one is under way, and operations on two files are waited for in
+ * different orders. */
+#include "mt.h"
+
+#define OPS 4
+#define BLOCK 25                /* ints in a row of one process */
+#define COUNT (BLOCK * 200)     /* ints of one process in one operation */
+
+static char folder[] = "/tmp/file_outstanding.XXXXXX";
+static int data[OPS][COUNT];
+static uint64_t rng;
+
+static int value(int op, int i, int round)
+{
+    return (int) (mt_hash((uint64_t) (((round * OPS + op) * mt.size + mt.rank) * COUNT + i)) >> 33);
+}
+
+static void fill(int round)
+{
+    for (int op = 0; op < OPS; op++)
+        for (int i = 0; i < COUNT; i++)
+            data[op][i] = value(op, i, round);
+}
+
+static void check(int round, const char *what)
+{
+    for (int op = 0; op < OPS; op++)
+        for (int i = 0; i < COUNT; i++)
+            MT_CHECK(data[op][i] == value(op, i, round), "%s: int %d of operation %d is wrong", what,
+                     i, op);
+}
+
+static MPI_File open_file(const char *name, int has_view)
+{
+    char path[128];
+    MPI_File file;
+    MPI_Info info;
+    MPI_Datatype row, rows;
+    snprintf(path, sizeof(path), "%s/%s", folder, name);
+    MT_OK(MPI_Info_create(&info));
+    MT_OK(MPI_Info_set(info, "romio_cb_write", "enable"));
+    MT_OK(MPI_Info_set(info, "romio_cb_read", "enable"));
+    MT_OK(MPI_Info_set(info, "cb_buffer_size", "8192"));
+    MT_OK(MPI_Info_set(info, "cb_nodes", "2"));
+    MT_OK(MPI_Info_set(info, "cb_config_list", "*:*"));
+    MT_OK(MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_CREATE | MPI_MODE_RDWR |
+                        MPI_MODE_DELETE_ON_CLOSE, info, &file));
+    MT_OK(MPI_Info_free(&info));
+    if (!has_view)
+        return file;
+    MT_OK(MPI_Type_contiguous(BLOCK, MPI_INT, &row));
+    MT_OK(MPI_Type_create_resized(row, 0, mt.size * BLOCK * (MPI_Aint) sizeof(int), &rows));
+    MT_OK(MPI_Type_commit(&rows));
+    MT_OK(MPI_File_set_view(file, mt.rank * BLOCK * (MPI_Offset) sizeof(int), MPI_INT, rows, "native",
+                            MPI_INFO_NULL));
+    MT_OK(MPI_Type_free(&row));
+    MT_OK(MPI_Type_free(&rows));
+    return file;
+}
+
+static void begin(MPI_File file, int writes, int op, MPI_Request * r)
+{
+    const MPI_Offset at = (MPI_Offset) op * COUNT;
+    if (writes)
+        MT_OK(MPI_File_iwrite_at_all(file, at, data[op], COUNT, MPI_INT, r));
+    else
+        MT_OK(MPI_File_iread_at_all(file, at, data[op], COUNT, MPI_INT, r));
+}
+
+static void some_tests(int n, MPI_Request * r)
+{
+    int done = 0;
+    for (int i = (int) (mt_rand(&rng) % 20); i > 0 && !done; i--)
+        MT_OK(MPI_Testall(n, r, &done, MPI_STATUSES_IGNORE));
+}
+
+static void end(int n, MPI_Request * r, int way)
+{
+    int done = 0;
+    some_tests(n, r);
+    switch (way % 3) {
+        case 0:
+            while (!done) {
+                MT_OK(MPI_Testall(n, r, &done, MPI_STATUSES_IGNORE));
+                mt_delay((unsigned) (mt_rand(&rng) % 1000));
+            }
+            break;
+        case 1:
+            MT_OK(MPI_Waitall(n, r, MPI_STATUSES_IGNORE));
+            break;
+        default:
+            for (int i = 0; i < n; i++)
+                MT_OK(MPI_Wait(&r[mt.rank % 2 ? n - 1 - i : i], MPI_STATUS_IGNORE));
+    }
+}
+
+/* what each process reads alone, after all have written */
+static void check_file(MPI_File file, int round, const char *what)
+{
+    MT_OK(MPI_File_sync(file));
+    MT_OK(MPI_Barrier(MPI_COMM_WORLD));
+    for (int op = 0; op < OPS; op++) {
+        memset(data[op], 0, sizeof(data[op]));
+        MT_OK(MPI_File_read_at(file, (MPI_Offset) op * COUNT, data[op], COUNT, MPI_INT,
+                               MPI_STATUS_IGNORE));
+    }
+    check(round, what);
+    MT_OK(MPI_Barrier(MPI_COMM_WORLD));
+}
+
+static void outstanding(MPI_File file, int round)
+{
+    MPI_Request r[OPS];
+    fill(round);
+    for (int op = 0; op < OPS; op++) {
+        begin(file, 1, op, &r[op]);
+        some_tests(op + 1, r);
+    }
+    end(OPS, r, round);
+    check_file(file, round, "written");
+    memset(data, 0, sizeof(data));
+    for (int op = 0; op < OPS; op++)
+        begin(file, 0, op, &r[op]);
+    end(OPS, r, round);
+    check(round, "read");
+}
+
+static void beside_blocking(MPI_File file, int round)
+{
+    MPI_Request r[2];
+    fill(round);
+    begin(file, 1, 0, &r[0]);
+    some_tests(1, r);
+    MT_OK(MPI_File_write_at_all(file, COUNT, data[1], COUNT, MPI_INT, MPI_STATUS_IGNORE));
+    begin(file, 1, 2, &r[1]);
+    some_tests(2, r);
+    MT_OK(MPI_File_set_atomicity(file, 1));
+    some_tests(2, r);
+    MT_OK(MPI_File_set_atomicity(file, 0));
+    MT_OK(MPI_File_write_at_all(file, 3 * COUNT, data[3], COUNT, MPI_INT, MPI_STATUS_IGNORE));
+    end(2, r, round);
+    check_file(file, round, "beside blocking operations");
+}
+
+/* The operation of the shared pointer writes before the others' offsets. */
+static void beside_ordered(MPI_File file, int round)
+{
+    const MPI_Offset first = (MPI_Offset) mt.rank * COUNT * (MPI_Offset) sizeof(int);
+    const MPI_Offset second = first + (MPI_Offset) mt.size * COUNT * (MPI_Offset) sizeof(int);
+    MPI_Request r;
+    fill(round);
+    MT_OK(MPI_File_seek_shared(file, 0, MPI_SEEK_SET));
+    MT_OK(MPI_File_iwrite_at_all(file, second, data[1], COUNT, MPI_INT, &r));
+    some_tests(1, &r);
+    MT_OK(MPI_File_write_ordered(file, data[0], COUNT, MPI_INT, MPI_STATUS_IGNORE));
+    MT_OK(MPI_Wait(&r, MPI_STATUS_IGNORE));
+    MT_OK(MPI_File_sync(file));
+    MT_OK(MPI_Barrier(MPI_COMM_WORLD));
+    memset(data, 0, 2 * sizeof(data[0]));
+    MT_OK(MPI_File_read_at(file, first, data[0], COUNT, MPI_INT, MPI_STATUS_IGNORE));
+    MT_OK(MPI_File_read_at(file, second, data[1], COUNT, MPI_INT, MPI_STATUS_IGNORE));
+    check(round, "beside MPI_File_write_ordered");
+    MT_OK(MPI_Barrier(MPI_COMM_WORLD));
+}
+
+static void two_files(MPI_File a, MPI_File b, int round)
+{
+    MPI_Request r[2];
+    const int at = mt.rank % 2;
+    fill(round);
+    begin(a, 1, 0, &r[at]);
+    begin(b, 1, 1, &r[1 - at]);
+    MT_OK(MPI_Waitall(2, r, MPI_STATUSES_IGNORE));
+}
+
+int main(int argc, char **argv)
+{
+    MPI_File file, other, plain;
+    mt_init(argc, argv, 1, 9);
+    rng = mt_rng(mt.rank, 0);
+    if (mt.rank == 0)
+        MT_CHECK(mkdtemp(folder), "cannot make %s", folder);
+    MT_OK(MPI_Bcast(folder, sizeof(folder), MPI_CHAR, 0, MPI_COMM_WORLD));
+    file = open_file("interleaved", 1);
+    other = open_file("other", 1);
+    plain = open_file("plain", 0);
+    for (int round = 0; round < (int) mt.iters; round++) {
+        outstanding(file, round);
+        beside_blocking(file, round + 1);
+        beside_ordered(plain, round);
+        two_files(file, other, round);
+    }
+    MT_OK(MPI_File_close(&plain));
+    MT_OK(MPI_File_close(&other));
+    MT_OK(MPI_File_close(&file));
+    MT_OK(MPI_Barrier(MPI_COMM_WORLD));
+    if (mt.rank == 0)
+        rmdir(folder);
+    return mt_finish();
+}
