@@ -4,13 +4,16 @@
 /* Puts and gets of noncontiguous data, several before a flush, so that they need more buffers to pack
  * in than there may be and some are issued during the flush.  SPARSE has gaps after each element and is
  * packed; DENSE and BOTH have long blocks, at the origin and at both ends, and are not.  Each element
- * arrives in its place, and a get leaves the gaps alone. */
+ * arrives in its place, and a get leaves the gaps alone.  The same with many small ones, each of which
+ * takes a buffer. */
 #include "mt.h"
 
 #define N 25000                 /* elements of an operation: 200 KB */
 #define ROW 30000               /* elements of the target for each operation */
 #define ROOM (2 * N)            /* of the origin */
 #define OPS 3
+#define MANY 50                 /* small operations, of FEW elements */
+#define FEW 8
 #define GAP (-1L)
 
 enum { SPARSE, DENSE, BOTH, KINDS };
@@ -22,6 +25,7 @@ typedef struct {
 
 static MPI_Win win;
 static types_t types[KINDS];
+static MPI_Datatype small;
 
 static int at_origin(int kind, int i)
 {
@@ -33,10 +37,10 @@ static int at_target(int kind, int i)
     return kind == BOTH ? i / 5000 * 6000 + i % 5000 : i;
 }
 
-static MPI_Datatype vector(int blocks, int stride)
+static MPI_Datatype vector(int n, int blocks, int stride)
 {
     MPI_Datatype type;
-    MT_OK(MPI_Type_vector(blocks, N / blocks, stride, MPI_LONG, &type));
+    MT_OK(MPI_Type_vector(blocks, n / blocks, stride, MPI_LONG, &type));
     MT_OK(MPI_Type_commit(&type));
     return type;
 }
@@ -101,6 +105,28 @@ static void get(int id, long round, int kind, long *data)
              OPS * (ROOM - N) - gaps);
 }
 
+/* More operations than buffers: each is complete with one, which it keeps until the flush. */
+static void many(int id, long round, long *data)
+{
+    long *got = data + MANY * 2 * FEW;
+
+    for (int i = 0; i < MANY * 2 * FEW; i++) {
+        data[i] = value(id, round, SPARSE, 0, i);
+        got[i] = GAP;
+    }
+    for (int k = 0; k < MANY; k++)
+        MT_OK(MPI_Put(data + k * 2 * FEW, 1, small, mt.peer, row(id, 0) + k * FEW, FEW, MPI_LONG, win));
+    MT_OK(MPI_Win_flush(mt.peer, win));
+    for (int k = 0; k < MANY; k++)
+        MT_OK(MPI_Get(got + k * 2 * FEW, 1, small, mt.peer, row(id, 0) + k * FEW, FEW, MPI_LONG, win));
+    MT_OK(MPI_Win_flush(mt.peer, win));
+    for (int i = 0; i < MANY * 2 * FEW; i++) {
+        long want = i % 2 ? GAP : data[i];
+        MT_CHECK(got[i] == want, "round %ld, small ones, element %d: %ld instead of %ld", round, i,
+                 got[i], want);
+    }
+}
+
 static void *worker(void *arg)
 {
     const int id = ((mt_thread_t *) arg)->id;
@@ -112,6 +138,7 @@ static void *worker(void *arg)
             check_rows(id, round, kind, data);
             get(id, round, kind, data);
         }
+        many(id, round, data);
     }
     free(data);
     return NULL;
@@ -124,9 +151,10 @@ int main(int argc, char **argv)
 
     mt_init(argc, argv, 1, 10);
     size = (MPI_Aint) mt.threads * OPS * ROW * (MPI_Aint) sizeof(long);
-    types[SPARSE] = (types_t) { vector(N, 2), MPI_LONG, N };
-    types[DENSE] = (types_t) { vector(10, 3000), MPI_LONG, N };
-    types[BOTH] = (types_t) { vector(10, 3000), vector(5, 6000), 1 };
+    small = vector(FEW, FEW, 2);
+    types[SPARSE] = (types_t) { vector(N, N, 2), MPI_LONG, N };
+    types[DENSE] = (types_t) { vector(N, 10, 3000), MPI_LONG, N };
+    types[BOTH] = (types_t) { vector(N, 10, 3000), vector(N, 5, 6000), 1 };
 
     mem = mt_alloc((size_t) size);
     MT_OK(MPI_Win_create(mem, size, sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &win));
@@ -137,6 +165,7 @@ int main(int argc, char **argv)
     for (int kind = 0; kind < KINDS; kind++)
         MT_OK(MPI_Type_free(&types[kind].origin));
     MT_OK(MPI_Type_free(&types[BOTH].target));
+    MT_OK(MPI_Type_free(&small));
     free(mem);
     return mt_finish();
 }

@@ -14,6 +14,7 @@
  *   MPIDI_OFI_hold_back      before an operation; does nothing in one that another thread has posted
  *   MPIDI_OFI_flush_begin    a flush begins to wait
  *   MPIDI_OFI_flush_reached  everything issued has completed: end all waits for that counter
+ *   MPIDI_OFI_flush_issue    everything issued has completed: issue more of what waits for pack buffers
  *   MPIDI_OFI_flush_leave    a flush ends, with or without success
  *
  * All but the first with the VCI locked. The VCI counts the flushes, for the models that post
@@ -29,6 +30,7 @@
 
 void MPIDI_OFI_flush_begin(MPIR_Win * win, int vni, MPIDI_OFI_flush_wait_t * self);
 void MPIDI_OFI_flush_reached(int vni, struct fid_cntr *cntr);
+int MPIDI_OFI_flush_issue(MPIR_Win * win, int vni);
 void MPIDI_OFI_flush_leave(int vni, MPIDI_OFI_flush_wait_t * self);
 void MPIDI_OFI_hold_back_wait(MPIR_Win * win, int vni);
 
