@@ -97,6 +97,18 @@ int MPIDI_OFI_flush_issue(MPIR_Win * win, int vni)
     return mpi_errno;
 }
 
+/* The caller returns its error. What was issued of it ends with the next flush, which unpacks nothing:
+ * the program may have given its buffer back. */
+void MPIDI_OFI_flush_drop(MPIR_Win * win, MPIDI_OFI_win_request_t * req, struct iovec *target_iov)
+{
+    for (MPIDI_OFI_pack_chunk * c = req->chunks; c; c = c->next)
+        c->unpack_size = 0;
+    MPL_free(target_iov);
+    DL_DELETE(MPIDI_OFI_WIN(win).deferredQ, req);
+    req->next = MPIDI_OFI_WIN(win).syncQ;
+    MPIDI_OFI_WIN(win).syncQ = req;
+}
+
 void MPIDI_OFI_flush_leave(int vni, MPIDI_OFI_flush_wait_t * self)
 {
     remove_wait(vni, self);
