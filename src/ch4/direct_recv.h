@@ -14,6 +14,19 @@
 #include "direct_send.h"
 
 #ifndef MPIDI_CH4_DIRECT_NETMOD
+/* The half in shared memory of a receive that fails takes no message any more. One that was given is
+ * for the caller to complete, with the error; any other goes. */
+MPL_STATIC_INLINE_PREFIX void MPIDI_irecv_anysource_undo(MPIR_Request ** req, int is_given)
+{
+    if (is_given)
+        MPIR_cc_inc((*req)->cc_ptr);    /* the cancel takes this one */
+    MPIDI_SHM_mpi_cancel_recv(*req);
+    MPIR_STATUS_SET_CANCEL_BIT((*req)->status, FALSE);
+    MPIDI_CH4_REQUEST_FREE(*req);
+    if (!is_given)
+        *req = NULL;
+}
+
 /* Both halves of a receive from any source. The VCI is held meanwhile, so shared memory brings nothing
  * between the two; the netmod enters it once more. */
 MPL_STATIC_INLINE_PREFIX int MPIDI_irecv_anysource(void *buf, MPI_Aint count, MPI_Datatype datatype,
@@ -23,6 +36,7 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_irecv_anysource(void *buf, MPI_Aint count, MP
 {
     int mpi_errno;
     int vci ATTRIBUTE((unused)) = -1;
+    const int is_given = *req != NULL;
     MPIR_Request *nm_req = NULL;
 
     mpi_errno = MPIDI_SHM_mpi_irecv(buf, count, datatype, rank, tag, comm, context_offset, req);
@@ -36,7 +50,10 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_irecv_anysource(void *buf, MPI_Aint count, MP
 
     mpi_errno = MPIDI_NM_mpi_irecv(buf, count, datatype, rank, tag, comm, context_offset, av,
                                    &nm_req, *req);
-    MPIR_ERR_CHECK(mpi_errno);
+    if (unlikely(mpi_errno != MPI_SUCCESS)) {
+        MPIDI_irecv_anysource_undo(req, is_given);
+        MPIR_ERR_POP(mpi_errno);
+    }
     MPIDI_REQUEST_ANYSOURCE_PARTNER(*req) = nm_req;
     if (MPIR_Request_is_complete(nm_req)) {
         /* the netmod had one: the half in shared memory ends as cancelled, then with its status */

@@ -19,13 +19,20 @@ static deferred_call_t *deferred_of(MPIDI_OFI_deferred_item_t * item)
     return MPL_container_of(item, deferred_call_t, item);
 }
 
-void MPIDI_OFI_win_uncount(MPIR_Win * win)
+static void uncount(MPIR_Win * win)
 {
 #if defined(MPIDI_CH4_USE_MT_RUNTIME) || defined(MPIDI_CH4_USE_MT_LOCKLESS)
     MPL_atomic_fetch_sub_uint64(MPIDI_OFI_WIN(win).issued_cntr, 1);
 #else
     (*MPIDI_OFI_WIN(win).issued_cntr)--;
 #endif
+}
+
+void MPIDI_OFI_win_refused(MPIR_Win * win, void *context)
+{
+    uncount(win);
+    if (context)
+        MPL_free(MPIDI_OFI_context_to_request(context));
 }
 
 /* The caller may change the data of an injection as soon as the call has returned. */
@@ -41,7 +48,7 @@ ssize_t MPIDI_OFI_defer_call(const MPIDI_OFI_call_t * call)
 
     if (!d) {
         if (call->win)
-            MPIDI_OFI_win_uncount(call->win);
+            MPIDI_OFI_win_refused(call->win, call->context);
         return -FI_ENOMEM;
     }
     d->item.addr = call->addr;
@@ -141,7 +148,7 @@ static int fail_win_call(const MPIDI_OFI_call_t * c, int vni, int error)
     MPIR_Request *part;
     int no_error = MPI_SUCCESS;
 
-    MPIDI_OFI_win_uncount(c->win);
+    uncount(c->win);
     if (!c->context) {
         tsm_cas(&MPIDI_WIN(c->win, threads).error, &no_error, error, TSM_RELAXED, TSM_RELAXED);
         return MPI_SUCCESS;

@@ -72,12 +72,12 @@ int MPIDI_OFI_deferred_call_end(MPIDI_OFI_deferred_item_t * item, int vni, ssize
 
 /* TRY_CALL for a window, or NULL, which has counted the operation: no flush waits for what libfabric
  * refuses for good. */
-#define MPIDI_OFI_TRY_WIN_CALL(win_, ctx_idx_, addr_, call_) \
+#define MPIDI_OFI_TRY_WIN_CALL(win_, ctx_idx_, addr_, context_, call_) \
     do { \
         if (!MPIDI_OFI_must_defer(ctx_idx_, addr_)) { \
             ssize_t ret_ = call_; \
             if (unlikely(ret_ != 0 && ret_ != -FI_EAGAIN && (win_))) \
-                MPIDI_OFI_win_uncount(win_); \
+                MPIDI_OFI_win_refused(win_, context_); \
             if (likely(ret_ != -FI_EAGAIN)) \
                 return ret_; \
         } \
@@ -94,15 +94,16 @@ int MPIDI_OFI_deferred_call_end(MPIDI_OFI_deferred_item_t * item, int vni, ssize
         } \
     } while (0)
 
-/* An operation that the window has counted will not happen. */
-void MPIDI_OFI_win_uncount(MPIR_Win * win);
+/* An operation that the window has counted will not happen. context: its own part of a request, which
+ * is freed, or NULL. */
+void MPIDI_OFI_win_refused(MPIR_Win * win, void *context);
 
 /* kind: WRITE or READ. win is NULL outside of windows. */
 MPL_STATIC_INLINE_PREFIX ssize_t MPIDI_OFI_call_msg(MPIDI_OFI_call_kind_t kind, int ctx_idx,
                                                     struct fid_ep *ep, MPIR_Win * win,
                                                     const struct fi_msg_rma *msg, uint64_t flags)
 {
-    MPIDI_OFI_TRY_WIN_CALL(win, ctx_idx, msg->addr, kind == MPIDI_OFI_CALL_WRITE ?
+    MPIDI_OFI_TRY_WIN_CALL(win, ctx_idx, msg->addr, msg->context, kind == MPIDI_OFI_CALL_WRITE ?
                            fi_writemsg(ep, msg, flags) : fi_readmsg(ep, msg, flags));
 
     const MPIDI_OFI_call_t call = {
@@ -127,7 +128,7 @@ MPL_STATIC_INLINE_PREFIX ssize_t MPIDI_OFI_win_inject_write(MPIR_Win * win, cons
                                                             fi_addr_t addr, uint64_t remote,
                                                             uint64_t key)
 {
-    MPIDI_OFI_TRY_WIN_CALL(win, MPIDI_OFI_WIN_CTX_(win), addr,
+    MPIDI_OFI_TRY_WIN_CALL(win, MPIDI_OFI_WIN_CTX_(win), addr, NULL,
                            fi_inject_write(MPIDI_OFI_WIN(win).ep, buf, len, addr, remote, key));
 
     const MPIDI_OFI_call_t call = {
@@ -148,7 +149,7 @@ MPL_STATIC_INLINE_PREFIX ssize_t MPIDI_OFI_win_atomicmsg(MPIR_Win * win,
                                                          const struct fi_msg_atomic *msg,
                                                          uint64_t flags)
 {
-    MPIDI_OFI_TRY_WIN_CALL(win, MPIDI_OFI_WIN_CTX_(win), msg->addr,
+    MPIDI_OFI_TRY_WIN_CALL(win, MPIDI_OFI_WIN_CTX_(win), msg->addr, msg->context,
                            fi_atomicmsg(MPIDI_OFI_WIN(win).ep, msg, flags));
     return MPIDI_OFI_defer_atomic(MPIDI_OFI_CALL_ATOMIC, win, msg, NULL, NULL, flags);
 }
@@ -157,7 +158,7 @@ MPL_STATIC_INLINE_PREFIX ssize_t MPIDI_OFI_win_fetch_atomicmsg(MPIR_Win * win,
                                                                const struct fi_msg_atomic *msg,
                                                                struct fi_ioc *result, uint64_t flags)
 {
-    MPIDI_OFI_TRY_WIN_CALL(win, MPIDI_OFI_WIN_CTX_(win), msg->addr,
+    MPIDI_OFI_TRY_WIN_CALL(win, MPIDI_OFI_WIN_CTX_(win), msg->addr, msg->context,
                            fi_fetch_atomicmsg(MPIDI_OFI_WIN(win).ep, msg, result, NULL, 1, flags));
     return MPIDI_OFI_defer_atomic(MPIDI_OFI_CALL_FETCH_ATOMIC, win, msg, NULL, result, flags);
 }
@@ -168,7 +169,7 @@ MPL_STATIC_INLINE_PREFIX ssize_t MPIDI_OFI_win_compare_atomicmsg(MPIR_Win * win,
                                                                  struct fi_ioc *result,
                                                                  uint64_t flags)
 {
-    MPIDI_OFI_TRY_WIN_CALL(win, MPIDI_OFI_WIN_CTX_(win), msg->addr,
+    MPIDI_OFI_TRY_WIN_CALL(win, MPIDI_OFI_WIN_CTX_(win), msg->addr, msg->context,
                            fi_compare_atomicmsg(MPIDI_OFI_WIN(win).ep, msg, compare, NULL, 1, result,
                                                 NULL, 1, flags));
     return MPIDI_OFI_defer_atomic(MPIDI_OFI_CALL_COMPARE_ATOMIC, win, msg, compare, result, flags);

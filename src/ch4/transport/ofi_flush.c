@@ -83,6 +83,32 @@ void MPIDI_OFI_flush_reached(int vni, struct fid_cntr *cntr)
     }
 }
 
+/* The pack buffers of what has completed come back first: without that nothing might be issued, and the
+ * flush would never end. Where those of other windows are in use, their threads are let in. */
+int MPIDI_OFI_flush_issue(MPIR_Win * win, int vni)
+{
+    const uint64_t issued = MPIDI_OFI_win_read_issued_cntr(win);
+    int mpi_errno;
+
+    finish_noncontig(win);
+    mpi_errno = MPIDI_OFI_issue_deferred_rma(win);
+    if (mpi_errno == MPI_SUCCESS && issued == MPIDI_OFI_win_read_issued_cntr(win))
+        mpi_errno = MPIDI_progress_turn_locked(vni);
+    return mpi_errno;
+}
+
+/* The caller returns its error. What was issued of it ends with the next flush, which unpacks nothing:
+ * the program may have given its buffer back. */
+void MPIDI_OFI_flush_drop(MPIR_Win * win, MPIDI_OFI_win_request_t * req, struct iovec *target_iov)
+{
+    for (MPIDI_OFI_pack_chunk * c = req->chunks; c; c = c->next)
+        c->unpack_size = 0;
+    MPL_free(target_iov);
+    DL_DELETE(MPIDI_OFI_WIN(win).deferredQ, req);
+    req->next = MPIDI_OFI_WIN(win).syncQ;
+    MPIDI_OFI_WIN(win).syncQ = req;
+}
+
 void MPIDI_OFI_flush_leave(int vni, MPIDI_OFI_flush_wait_t * self)
 {
     remove_wait(vni, self);

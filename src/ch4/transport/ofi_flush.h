@@ -14,6 +14,8 @@
  *   MPIDI_OFI_hold_back      before an operation; does nothing in one that another thread has posted
  *   MPIDI_OFI_flush_begin    a flush begins to wait
  *   MPIDI_OFI_flush_reached  everything issued has completed: end all waits for that counter
+ *   MPIDI_OFI_flush_issue    everything issued has completed: issue more of what waits for pack buffers
+ *   MPIDI_OFI_flush_drop     what waits for pack buffers has failed, and is not issued again
  *   MPIDI_OFI_flush_leave    a flush ends, with or without success
  *
  * All but the first with the VCI locked. The VCI counts the flushes, for the models that post
@@ -29,8 +31,21 @@
 
 void MPIDI_OFI_flush_begin(MPIR_Win * win, int vni, MPIDI_OFI_flush_wait_t * self);
 void MPIDI_OFI_flush_reached(int vni, struct fid_cntr *cntr);
+int MPIDI_OFI_flush_issue(MPIR_Win * win, int vni);
+void MPIDI_OFI_flush_drop(MPIR_Win * win, MPIDI_OFI_win_request_t * req, struct iovec *target_iov);
 void MPIDI_OFI_flush_leave(int vni, MPIDI_OFI_flush_wait_t * self);
 void MPIDI_OFI_hold_back_wait(MPIR_Win * win, int vni);
+
+/* In a function of MPICH that has entered the VCI vni_ once: flush; leave the VCI and fail, if that
+ * fails. */
+#define MPIDI_OFI_FLUSH_LOCKED(win_, vni_) \
+    do { \
+        mpi_errno = MPIDI_OFI_win_do_progress(win_, vni_); \
+        if (unlikely(mpi_errno != MPI_SUCCESS)) { \
+            MPID_THREAD_CS_EXIT(VCI, MPIDI_VCI(vni_).lock); \
+            MPIR_ERR_POP(mpi_errno); \
+        } \
+    } while (0)
 
 /* Relaxed: a flush that is not visible yet also waits for this operation. */
 MPL_STATIC_INLINE_PREFIX void MPIDI_OFI_hold_back(MPIR_Win * win, int vni)
