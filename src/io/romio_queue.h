@@ -28,6 +28,14 @@
 #ifdef ROMIO_INSIDE_MPICH
 void MPIR_Ext_cs_enter(void);
 void MPIR_Ext_cs_exit(void);
+
+/* MPIX_Grequest_class_create, if it checks its arguments, wants a wait function. */
+int MPIR_Grequest_class_create_impl(MPI_Grequest_query_function * query, MPI_Grequest_free_function * end,
+                                    MPI_Grequest_cancel_function * cancel,
+                                    MPIX_Grequest_poll_function * poll,
+                                    MPIX_Grequest_wait_function * wait, MPIX_Grequest_class * made);
+#undef MPIX_Grequest_class_create
+#define MPIX_Grequest_class_create MPIR_Grequest_class_create_impl
 #define ROMIO_QUEUE_ENTER() MPIR_Ext_cs_enter()
 #define ROMIO_QUEUE_EXIT() MPIR_Ext_cs_exit()
 #define ROMIO_QUEUE_YIELD() MPIR_Ext_cs_yield()
