@@ -61,7 +61,8 @@ MPL_STATIC_INLINE_PREFIX int drive_parts(MPIDI_per_vci_t * vci, int flag, int wa
     int mpi_errno = MPI_SUCCESS;
 
     tsm_store(&v->polls, (int) (1u + (unsigned) tsm_load(&v->polls, TSM_RELAXED)), TSM_RELAXED);
-    tsm_store(&v->poll_wanted, 0, TSM_RELAXED);
+    if (tsm_load(&v->poll_wanted, TSM_RELAXED))
+        tsm_store(&v->poll_wanted, 0, TSM_RELAXED);
 #ifndef MPIDI_CH4_DIRECT_NETMOD
     if (flag & MPIDI_PROGRESS_SHM) {
         unsigned turn = MPIR_CVAR_CH4_NETMOD_TURN;

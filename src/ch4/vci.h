@@ -31,13 +31,13 @@ typedef struct MPIDI_vci {
     TSM_ATOMIC(int) polls TSM_ALIGNED;      /* times the VCI was driven; read by any thread */
     int draining;               /* the holder is issuing posted operations */
     int poll_error;             /* error of a poll for another thread, for the next poll to return */
-    int index;                  /* this is MPIDI_VCI(index) */
     unsigned nm_skipped;        /* polls since the netmod's last turn */
     unsigned shm_quiet;         /* polls since shared memory brought something */
     /* waiting threads, under its own lock; see progress/wait.c */
     tsm_usc_t usc TSM_ALIGNED;
     /* seldom written */
     TSM_ATOMIC(int) flushing TSM_ALIGNED;       /* flushes that hold operations back; any thread */
+    int index;                  /* this is MPIDI_VCI(index); threads that post read it */
     MPIDI_counter_wait_t *counter_waits;        /* for one-sided operations; see complete.h */
     struct MPIDI_combiner *combiner;    /* with the model hybcomb, else NULL; see issue/hybcomb.h */
     void *chosen_lock;          /* MPIDI_LOCK_CHOSEN: the lock of the VCI, else NULL */
