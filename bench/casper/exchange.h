@@ -42,6 +42,8 @@ typedef struct {
     const char *what, *sizes;   /* sizes: the default of -s */
     const char *usage;          /* name and own options */
     const char *own_letters, *own_help;
+    const char *columns;        /* what -h says of them; NULL: those of exchange_report */
+    int memory;                 /* the default of -m */
 } exchange_about_t;
 
 typedef struct {
@@ -138,6 +140,13 @@ static inline int exchange_memory_of(const char *text)
     return MEMORY_MALLOC;
 }
 
+#define EXCHANGE_COLUMNS \
+    "Columns: times in us, of the processes that compute\n" \
+    "  overlap   % of the pure communication that the computation hides\n" \
+    "  slowdown  % that the same computation takes longer beside the messages\n" \
+    "  taken     % that it takes longer even without messages: what other users of its\n" \
+    "            processor and the threads of the library take\n"
+
 /* Rank 0 prints what the program measures and its options; ends with status 0. */
 static inline void exchange_help(const exchange_about_t * about)
 {
@@ -151,14 +160,11 @@ static inline void exchange_help(const exchange_about_t * about)
                "      bound to processor i, ghosts and the library's threads are not; idle: likewise,\n"
                "      and odd processes sleep while the others compute: they leave their processor\n"
                "      to ghosts\n"
-               "  -m  memory of the messages: malloc (default), or mpi: of MPI_Alloc_mem\n"
+               "  -m  memory of the messages: malloc, or mpi: of MPI_Alloc_mem (%s)\n"
                "  -j  JSON lines\n"
-               "Columns: times in us, of the processes that compute\n"
-               "  overlap   %% of the pure communication that the computation hides\n"
-               "  slowdown  %% that the same computation takes longer beside the messages\n"
-               "  taken     %% that it takes longer even without messages: what other users of its\n"
-               "            processor and the threads of the library take\n",
-               about->what, about->usage, about->own_help, about->sizes);
+               "%s",
+               about->what, about->usage, about->own_help, about->sizes,
+               exchange_memories[about->memory], about->columns ? about->columns : EXCHANGE_COLUMNS);
     MPI_Finalize();
     exit(0);
 }
@@ -169,7 +175,7 @@ static inline void exchange_parse(int argc, char **argv, const exchange_about_t 
 {
     char letters[32];
     int c, good = 1;
-    *o = (exchange_options_t) {.duration = 0.5 };
+    *o = (exchange_options_t) {.duration = 0.5,.memory = about->memory };
     o->n = bench_int_list("-s", about->sizes, 0, EXCHANGE_MOST, o->sizes);
     snprintf(letters, sizeof(letters), "%s%s", EXCHANGE_OPTIONS, about->own_letters);
     opterr = 0;

@@ -70,6 +70,8 @@ BENCHMARKS = {
                         sizes=(524288,)),
     "many2one": benchmark("casper/many2one", "", "all processes to process 0", "more", "users",
                           sizes=GHOST_SIZES),
+    "rma": benchmark("casper/rma", "", "a get and its flush while the target computes", "less", "users",
+                     sizes=GHOST_SIZES),
 }
 for layout in LAYOUTS:
     for mode in ("put", "get", "acc"):
@@ -128,11 +130,12 @@ SETS = {
     "apps": Set("the applications, 1 and 4 threads",
                 [("bfs", (1, 4), None, "-s 15 -n 100"), ("stencil", (1, 4), None, "-n 20000"),
                  ("sweep", (1, 4), None, "-n 120"), ("kmer", (1,), None, "-n 150")], None, (), ""),
-    "casper": Set("ghost processes, CasperII's figures 3 to 7: give --library NAME:DIR:CSP_NG=1,... "
-                  "and what competes",
+    "casper": Set("ghost processes, CasperII's figures 3 to 7, and gets: give --library "
+                  "NAME:DIR:CSP_NG=1,... and what competes",
                   [("overlap", None, GHOST_SIZES, "-p own"), ("overlap", None, GHOST_SIZES, "-p idle"),
                    ("post", None, (64, 8192, 65536), "-p own -w 64"), ("halo2d", None, None, "-p own"),
-                   ("halo2d", None, None, "-p idle"), ("many2one", None, (64, 65536), "-w 8")],
+                   ("halo2d", None, None, "-p idle"), ("many2one", None, (64, 65536), "-w 8"),
+                   ("rma", None, (8, 4096, 65536), "-p own")],
                   None, (), ""),
     "knobs": Set("lockq, one knob away from its default at a time",
                  [("pairs", (1, 8, 64), None, ""), ("fanout", (1, 8, 64), None, ""),

@@ -121,7 +121,7 @@ static void fill_in(void)
         csp_node.my_ghost->probe = (uint64_t) (uintptr_t) & probe_word;
     } else {
         csp_desk_give_items();
-        tsm_store(&csp_node.my_user->free_slots, ~(uint64_t) 0, TSM_RELAXED);
+        tsm_slots_init(&csp_node.my_user->free_slots, CSP_SLOTS);
         csp_node.my_user->pid = getpid();
         csp_node.my_user->number = MPIR_Process.rank;
         csp_node.my_user->probe = (uint64_t) (uintptr_t) & probe_word;

@@ -12,24 +12,18 @@
 
 #include "csp_item.h"
 #include "csp_world.h"
+#include "tsm/queue/tsm_slots.h"
+#include "tsm/queue/tsm_spsc.h"
 #include "tsm/tsm_bell.h"
 
 #define CSP_RING 256            /* entries; a power of 2 */
 
-/* A ring with one writer and one reader at a time. Each index is written by one side, and counts
- * entries.
- *   publish -> has_entry   the reader finds the entry that the writer has filled in
- *   release -> has_room    the writer fills an entry in again only after the reader is done with it
- *   publish, has_entry are seq_cst for the bell: the ghost arms it and then looks, the user publishes
- *   and then looks at the bell, so one of the two sees the other (tsm_bell.h)
- * Who holds the desk (csp_desk.h) is the reader of the posts and the writer of the answers. In a
- * process with threads the user's lock makes its threads one writer of posts (csp_post.c), and another
- * one makes them one reader of answers (csp_done.c). A process that stops keeps nobody from its own
- * ring: the other side keeps what finds no room in a list. */
-typedef struct csp_ring {
-    TSM_ATOMIC(uint64_t) written TSM_ALIGNED;
-    TSM_ATOMIC(uint64_t) read TSM_ALIGNED;
-} csp_ring_t;
+/* A ring with one writer and one reader at a time; tsm_spsc.h has the pairs of its accesses. Who holds
+ * the desk (csp_desk.h) is the reader of the posts and the writer of the answers. In a process with
+ * threads the user's lock makes its threads one writer of posts (csp_post.c), and another lock makes
+ * them one reader of answers (csp_done.c). A process that stops keeps nobody from its own ring: the
+ * other side keeps what finds no room in a list. */
+typedef tsm_spsc_t csp_ring_t;
 
 typedef struct csp_user {
     csp_ring_t posts, answers;
@@ -38,7 +32,7 @@ typedef struct csp_user {
     uint64_t probe;             /* address of a word of the user, to try whether others can read it */
     csp_list_t recvs TSM_ALIGNED;       /* without a message, oldest first; at the desk */
     csp_list_t msgs;            /* for this user, without a receive, oldest first; at the desk */
-    TSM_ATOMIC(uint64_t) free_slots TSM_ALIGNED;        /* bits */
+    tsm_slots_t free_slots TSM_ALIGNED; /* by the user; freed by the receivers */
     TSM_ATOMIC(uint64_t) looked TSM_ALIGNED;    /* when the user last looked for answers in vain; 0: it
                                                  * has posted since; by the user */
     csp_post_t post[CSP_RING] TSM_ALIGNED;
@@ -88,53 +82,46 @@ csp_ghost_t *csp_node_ghost(int number);
 /* 1 if the process is still there. */
 int csp_node_lives(int pid);
 
-/* The receiver has taken the data out of a slot of csp_node.user[user], which that user fills again:
- *   csp_slot_free -> csp_slot_take     release, acquire: the data is out */
+/* The receiver has taken the data out of a slot of csp_node.user[user], which that user fills again. */
 static inline void csp_slot_free(int user, uint64_t slot)
 {
-    tsm_fetch_add(&csp_node.user[user].free_slots, (uint64_t) 1 << slot, TSM_RELEASE);
+    tsm_slots_free(&csp_node.user[user].free_slots, slot);
 }
 
 /* Room for one more entry? By the writer. */
 static inline int csp_ring_has_room(csp_ring_t * ring)
 {
-    return tsm_load(&ring->written, TSM_RELAXED) - tsm_load(&ring->read, TSM_ACQUIRE) < CSP_RING;
+    return tsm_spsc_has_room(ring, CSP_RING);
 }
 
 /* Index of the entry to write; there is room. By the writer. */
 static inline int csp_ring_write(csp_ring_t * ring)
 {
-    return (int) (tsm_load(&ring->written, TSM_RELAXED) % CSP_RING);
+    return tsm_spsc_write(ring, CSP_RING);
 }
 
-/* The entry is written. seq_cst, for the bell (tsm_bell.h). By the writer. */
+/* The entry is written. By the writer. */
 static inline void csp_ring_publish(csp_ring_t * ring)
 {
-    tsm_store(&ring->written, tsm_load(&ring->written, TSM_RELAXED) + 1, TSM_SEQ_CST);
+    tsm_spsc_publish(ring);
 }
 
-/* Is there an entry? seq_cst, for the bell. By the reader. */
+/* Is there an entry? By the reader. */
 static inline int csp_ring_has_entry(csp_ring_t * ring)
 {
-    return tsm_load(&ring->written, TSM_SEQ_CST) != tsm_load(&ring->read, TSM_RELAXED);
+    return tsm_spsc_has_entry(ring);
 }
 
 /* Index of the entry to read; there is one. By the reader. */
 static inline int csp_ring_read(csp_ring_t * ring)
 {
-    return (int) (tsm_load(&ring->read, TSM_RELAXED) % CSP_RING);
-}
-
-/* Entries that the reader has not taken; may be old. By the writer. */
-static inline uint64_t csp_ring_fill(csp_ring_t * ring)
-{
-    return tsm_load(&ring->written, TSM_RELAXED) - tsm_load(&ring->read, TSM_RELAXED);
+    return tsm_spsc_read(ring, CSP_RING);
 }
 
 /* The entry has been read and may be written again. By the reader. */
 static inline void csp_ring_release(csp_ring_t * ring)
 {
-    tsm_store(&ring->read, tsm_load(&ring->read, TSM_RELAXED) + 1, TSM_RELEASE);
+    tsm_spsc_release(ring);
 }
 
 #endif /* CSP_NODE_H_INCLUDED */

@@ -8,18 +8,13 @@
 #include "csp_direct.h"
 #include "csp_envelope.h"
 
-/* A slot for data; -1: all are in use. Bits are set by others, but cleared by this process alone. */
+/* A slot for data; -1: all are in use. The lock makes the threads of this process one owner. */
 static int take_slot(void)
 {
-    TSM_ATOMIC(uint64_t) *slots = &csp_node.my_user->free_slots;
-    int slot = -1;
+    int slot;
 
     csp_lock();
-    uint64_t bits = tsm_load(slots, TSM_ACQUIRE);
-    if (bits) {
-        slot = __builtin_ctzll(bits);
-        tsm_fetch_add(slots, -((uint64_t) 1 << slot), TSM_RELAXED);
-    }
+    slot = tsm_slots_take(&csp_node.my_user->free_slots);
     csp_unlock();
     return slot;
 }
