@@ -172,13 +172,31 @@ static void show_that_we_wait(unsigned looks)
 /* Vain looks of this thread in a row. */
 static __thread unsigned looks;
 
+/* Whether the ghost has not run since the last look: it sleeps or has no processor. With ghosts that
+ * serve several nodes the load knows only the processes of our own, so the ghost itself must show it. */
+static int ghost_is_still(void)
+{
+    static __thread uint32_t seen;
+    uint32_t turns = tsm_load(&csp_node.my_ghost->turns, TSM_RELAXED);
+    int is_still = turns == seen;
+
+    seen = turns;
+    return is_still;
+}
+
 /* While the ghost copies, perhaps our data, it may be our processor that it needs; and after a while it
  * may be so, too, if the others do not show that they want one. */
 static int is_time_to_yield(void)
 {
     if (tsm_load(&csp_node.my_ghost->desk.is_copying, TSM_RELAXED))
         return 1;
-    return looks % LOOKS_PER_YIELD == 0 && (looks > LOOKS_ALONE || tsm_load_crowded());
+    if (looks % LOOKS_PER_YIELD != 0)
+        return 0;
+    if (csp_world.ghosts > 1 && ghost_is_still()) {
+        csp_ring();
+        return 1;
+    }
+    return looks > LOOKS_ALONE || tsm_load_crowded();
 }
 
 void csp_look_again(void)

@@ -308,8 +308,10 @@ static void serve(void)
 {
     uint64_t idle_since = 0;
     unsigned sleeps = 0, busy = 0;
+    uint32_t turns = 0;
 
     while (!all_gone() || !csp_wire_has_ended()) {
+        tsm_store(&csp_node.my_ghost->turns, ++turns, TSM_RELAXED);
         if (serve_all() > 0) {
             idle_since = 0;
             sleeps = 0;
@@ -322,7 +324,10 @@ static void serve(void)
             idle_since = now;
         tsm_load_touch();
         if (now - idle_since < (tsm_load_crowded() ? SPIN_CROWDED_NS : SPIN_NS)) {
-            tsm_cpu_pause();
+            if (csp_world.ghosts > 1)
+                tsm_yield_server();
+            else
+                tsm_cpu_pause();
             continue;
         }
         check_users_now_and_then(now);
