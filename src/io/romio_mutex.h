@@ -15,6 +15,9 @@ static MPL_initlock_t romio_init_lock = MPL_INITLOCK_INITIALIZER;
 /* times that the calling thread has romio_mutex */
 static MPL_TLS int romio_depth;
 
+/* as in romio_queue.h */
+struct ADIOI_FileD *MPIR_Ext_queued_files;
+
 static void romio_mutex_init(void);
 static void romio_cs_enter(void);
 static void romio_cs_exit(void);

@@ -10,7 +10,8 @@
  * with tag 0 and accesses through fd->io_buf, and only the program's own calls of MPI_Test and MPI_Wait
  * move it on. All processes must make the calls of one communicator in one order, so the operations
  * of a file are in a queue: only the oldest is moved on, by whoever tests any of them, and the next
- * begins when it ends. A blocking collective call on the file ends them all first; every process has
+ * begins when it ends. Whoever tests or waits moves on the queues of all files: processes may wait for
+ * operations on two files in different orders. A blocking collective call on the file ends them all first; every process has
  * begun them, since all begin the collective operations of a file in one order.
  *
  *   ROMIO_QUEUE_JOIN(r_, vars_)  a new operation: it begins with the gathering of offsets, now if the
@@ -22,12 +23,15 @@
  *                                ADIO_WriteStridedColl do so
  *
  * All but the poll function are called with the mutex. There is no wait function: MPI_Waitall would
- * call one for each operation in turn, and processes that wait for operations on two files in
- * different orders would wait forever. Included by romio_let_in.h. */
+ * call one for each request in turn, and generalized requests of the program would stand still
+ * meanwhile. Included by romio_let_in.h. */
 
 #ifdef ROMIO_INSIDE_MPICH
 void MPIR_Ext_cs_enter(void);
 void MPIR_Ext_cs_exit(void);
+
+/* The files whose queues are not empty. The mutex guards the list. */
+extern struct ADIOI_FileD *MPIR_Ext_queued_files;
 
 /* MPIX_Grequest_class_create, if it checks its arguments, wants a wait function. */
 int MPIR_Grequest_class_create_impl(MPI_Grequest_query_function * query, MPI_Grequest_free_function * end,
@@ -40,6 +44,7 @@ int MPIR_Grequest_class_create_impl(MPI_Grequest_query_function * query, MPI_Gre
 #define ROMIO_QUEUE_EXIT() MPIR_Ext_cs_exit()
 #define ROMIO_QUEUE_YIELD() MPIR_Ext_cs_yield()
 #else
+__attribute__ ((weak)) struct ADIOI_FileD *MPIR_Ext_queued_files;
 #define ROMIO_QUEUE_ENTER() do { } while (0)
 #define ROMIO_QUEUE_EXIT() do { } while (0)
 #define ROMIO_QUEUE_YIELD() do { } while (0)
@@ -65,6 +70,22 @@ static inline int romio_queue_begin(ADIOI_NBC_Request * r)
     return err;
 }
 
+/* Take fd from the list of files, and put it at the end if its queue is not empty. */
+static inline void romio_queue_list(ADIO_File fd)
+{
+    ADIO_File *at = &MPIR_Ext_queued_files;
+
+    while (*at) {
+        if (*at == fd)
+            *at = fd->next_queued;
+        else
+            at = &(*at)->next_queued;
+    }
+    fd->next_queued = NULL;
+    if (fd->queue)
+        *at = fd;
+}
+
 static inline void romio_queue_remove(ADIOI_NBC_Request * r)
 {
     ADIOI_NBC_Request **at = &r->fd->queue;
@@ -73,6 +94,8 @@ static inline void romio_queue_remove(ADIOI_NBC_Request * r)
         at = &(*at)->next;
     if (*at)
         *at = r->next;
+    if (!r->fd->queue)
+        romio_queue_list(r->fd);
 }
 
 static inline int romio_queue_join(ADIOI_NBC_Request * r)
@@ -84,8 +107,10 @@ static inline int romio_queue_join(ADIOI_NBC_Request * r)
         end = &(*end)->next;
     *end = r;
     r->place = ROMIO_QUEUE_WAITS;
-    if (r->fd->queue == r)
+    if (r->fd->queue == r) {
+        romio_queue_list(r->fd);
         err = romio_queue_begin(r);
+    }
     if (err != MPI_SUCCESS)
         romio_queue_remove(r);
     return err;
@@ -128,6 +153,23 @@ static inline int romio_queue_advance(ADIO_File fd)
     return err;
 }
 
+/* Advance each file that is in the list at the beginning. Advancing lets other threads in, which change
+ * the list and may close files, so the first file always goes to the end and is advanced, and is not
+ * looked at afterwards. */
+static inline int romio_queue_advance_all(void)
+{
+    int n = 0, err = MPI_SUCCESS;
+
+    for (ADIO_File fd = MPIR_Ext_queued_files; fd; fd = fd->next_queued)
+        n++;
+    for (; n > 0 && err == MPI_SUCCESS && MPIR_Ext_queued_files; n--) {
+        ADIO_File fd = MPIR_Ext_queued_files;
+        romio_queue_list(fd);
+        err = romio_queue_advance(fd);
+    }
+    return err;
+}
+
 static inline int romio_queue_poll(void *state, MPI_Status * status)
 {
     ADIOI_NBC_Request *r = (ADIOI_NBC_Request *) state;
@@ -137,14 +179,14 @@ static inline int romio_queue_poll(void *state, MPI_Status * status)
     if (r->place == ROMIO_QUEUE_OUTSIDE)
         err = r->poll_fn(r, status);
     else if (r->place != ROMIO_QUEUE_OVER)
-        err = romio_queue_advance(r->fd);
+        err = romio_queue_advance_all();
     ROMIO_QUEUE_EXIT();
     return err;
 }
 
 static inline void romio_queue_drain(ADIO_File fd)
 {
-    while (fd->queue && romio_queue_advance(fd) == MPI_SUCCESS)
+    while (fd->queue && romio_queue_advance_all() == MPI_SUCCESS)
         ROMIO_QUEUE_YIELD();
 }
 

@@ -5,7 +5,7 @@
  * that interleave, and the processes complete them in different ways: the buffers of ROMIO hold
  * much less than one operation accesses. Then a blocking operation, one with the shared pointer and a
  * change to atomic mode come while one is under way, and operations on two files are waited for in
- * different orders. */
+ * different orders, by MPI_Waitall and by MPI_Wait. */
 #include "mt.h"
 
 #define OPS 4
@@ -169,14 +169,25 @@ static void beside_ordered(MPI_File file, int round)
     MT_OK(MPI_Barrier(MPI_COMM_WORLD));
 }
 
+/* Operation 0 and 2 on a, 1 and 3 on b */
 static void two_files(MPI_File a, MPI_File b, int round)
 {
-    MPI_Request r[2];
+    MPI_Request r[OPS];
     const int at = mt.rank % 2;
     fill(round);
-    begin(a, 1, 0, &r[at]);
-    begin(b, 1, 1, &r[1 - at]);
-    MT_OK(MPI_Waitall(2, r, MPI_STATUSES_IGNORE));
+    for (int op = 0; op < OPS; op++)
+        begin(op % 2 ? b : a, 1, op, &r[op ^ at]);
+    if (round % 2)
+        MT_OK(MPI_Waitall(OPS, r, MPI_STATUSES_IGNORE));
+    else
+        for (int i = 0; i < OPS; i++)
+            MT_OK(MPI_Wait(&r[i], MPI_STATUS_IGNORE));
+    memset(data, 0, sizeof(data));
+    for (int op = 0; op < OPS; op++)
+        begin(op % 2 ? b : a, 0, op, &r[op]);
+    for (int i = 0; i < OPS; i++)
+        MT_OK(MPI_Wait(&r[at ? OPS - 1 - i : i], MPI_STATUS_IGNORE));
+    check(round, "two files");
 }
 
 int main(int argc, char **argv)
