@@ -15,7 +15,7 @@ static MPL_initlock_t romio_init_lock = MPL_INITLOCK_INITIALIZER;
 /* times that the calling thread has romio_mutex */
 static MPL_TLS int romio_depth;
 
-/* as in romio_queue.h */
+/* files with a queue: romio_queue.h */
 struct ADIOI_FileD *MPIR_Ext_queued_files;
 
 static void romio_mutex_init(void);
@@ -23,10 +23,15 @@ static void romio_cs_enter(void);
 static void romio_cs_exit(void);
 static void romio_cs_yield(void) ATTRIBUTE((unused));
 
-/* as in romio_let_in.h */
+/* as in romio_let_in.h and romio_queue.h */
 int MPIR_Ext_cs_let_in(void);
 void MPIR_Ext_cs_take_back(int depth);
 int MPIR_Ext_is_initialized(void);
+int MPIR_Ext_grequest_class_create(MPI_Grequest_query_function * query,
+                                   MPI_Grequest_free_function * end,
+                                   MPI_Grequest_cancel_function * cancel,
+                                   MPIX_Grequest_poll_function * poll,
+                                   MPIX_Grequest_wait_function * wait, MPIX_Grequest_class * made);
 
 void MPIR_Ext_mutex_init(void)
 {
@@ -89,6 +94,20 @@ int MPIR_Ext_is_initialized(void)
         mpi_errno = MPIR_init_comm_self();
     MPL_initlock_unlock(&MPIR_init_lock);
     return mpi_errno == MPI_SUCCESS;
+}
+
+int MPIR_Ext_grequest_class_create(MPI_Grequest_query_function * query,
+                                   MPI_Grequest_free_function * end,
+                                   MPI_Grequest_cancel_function * cancel,
+                                   MPIX_Grequest_poll_function * poll,
+                                   MPIX_Grequest_wait_function * wait, MPIX_Grequest_class * made)
+{
+    int mpi_errno;
+
+    MPID_THREAD_CS_ENTER(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);
+    mpi_errno = MPIR_Grequest_class_create_impl(query, end, cancel, poll, wait, made);
+    MPID_THREAD_CS_EXIT(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);
+    return mpi_errno;
 }
 
 #define MPIR_Ext_mutex_init romio_mutex_init

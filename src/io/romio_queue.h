@@ -10,9 +10,10 @@
  * with tag 0 and accesses through fd->io_buf, and only the program's own calls of MPI_Test and MPI_Wait
  * move it on. All processes must make the calls of one communicator in one order, so the operations
  * of a file are in a queue: only the oldest is moved on, by whoever tests any of them, and the next
- * begins when it ends. Whoever tests or waits moves on the queues of all files: processes may wait for
- * operations on two files in different orders. A blocking collective call on the file ends them all first; every process has
- * begun them, since all begin the collective operations of a file in one order.
+ * begins when it ends. Whoever tests one moves on the queues of all files: processes may wait for
+ * operations on two files in different orders. A blocking collective call on the file ends them all
+ * first; every process has begun them, since all begin the collective operations of a file in one
+ * order.
  *
  *   ROMIO_QUEUE_JOIN(r_, vars_)  a new operation: it begins with the gathering of offsets, now if the
  *                                queue is empty. Returns an error code, as do the next two.
@@ -33,13 +34,14 @@ void MPIR_Ext_cs_exit(void);
 /* The files whose queues are not empty. The mutex guards the list. */
 extern struct ADIOI_FileD *MPIR_Ext_queued_files;
 
-/* MPIX_Grequest_class_create, if it checks its arguments, wants a wait function. */
-int MPIR_Grequest_class_create_impl(MPI_Grequest_query_function * query, MPI_Grequest_free_function * end,
-                                    MPI_Grequest_cancel_function * cancel,
-                                    MPIX_Grequest_poll_function * poll,
-                                    MPIX_Grequest_wait_function * wait, MPIX_Grequest_class * made);
+/* MPIX_Grequest_class_create, if it checks its arguments, wants a wait function; this does not. */
+int MPIR_Ext_grequest_class_create(MPI_Grequest_query_function * query,
+                                   MPI_Grequest_free_function * end,
+                                   MPI_Grequest_cancel_function * cancel,
+                                   MPIX_Grequest_poll_function * poll,
+                                   MPIX_Grequest_wait_function * wait, MPIX_Grequest_class * made);
 #undef MPIX_Grequest_class_create
-#define MPIX_Grequest_class_create MPIR_Grequest_class_create_impl
+#define MPIX_Grequest_class_create MPIR_Ext_grequest_class_create
 #define ROMIO_QUEUE_ENTER() MPIR_Ext_cs_enter()
 #define ROMIO_QUEUE_EXIT() MPIR_Ext_cs_exit()
 #define ROMIO_QUEUE_YIELD() MPIR_Ext_cs_yield()
