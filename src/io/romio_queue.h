@@ -11,17 +11,22 @@
  * move it on. All processes must make the calls of one communicator in one order, so the operations
  * of a file are in a queue: only the oldest is moved on, by whoever tests any of them, and the next
  * begins when it ends. Whoever tests one moves on the queues of all files: processes may wait for
- * operations on two files in different orders. A blocking collective call on the file ends them all
- * first; every process has begun them, since all begin the collective operations of a file in one
- * order.
+ * operations on two files in different orders. A blocking collective access ends them all first;
+ * every process has begun them, since all begin the collective operations of a file in one order.
  *
  *   ROMIO_QUEUE_JOIN(r_, vars_)  a new operation: it begins with the gathering of offsets, now if the
  *                                queue is empty. Returns an error code, as do the next two.
  *   romio_queue_poll             its poll function. Takes ROMIO's mutex, since MPI_Test and MPI_Wait
  *                                are not calls of ROMIO, and lets one thread at a time do it
  *   romio_queue_complete(r)      the operation is over: r may be gone when this returns
- *   romio_queue_drain(fd)        end all that are outstanding; ADIO_ReadStridedColl and
- *                                ADIO_WriteStridedColl do so
+ *   romio_queue_drain(fd)        end all that are outstanding: in ADIO_ReadStridedColl,
+ *                                ADIO_WriteStridedColl, the functions of ordered access, and in
+ *                                MPI_File_close, so that no operation refers to a closed file
+ *
+ * MPI forbids MPI_File_set_view and MPI_File_set_size while an operation is outstanding (and
+ * MPI_File_close). MPI_File_set_atomicity, MPI_File_seek_shared and MPI_File_preallocate make
+ * only blocking collective calls on the communicator, which use other tags than nonblocking ones, and
+ * change nothing that an operation uses after it has begun to send.
  *
  * All but the poll function are called with the mutex. There is no wait function: MPI_Waitall would
  * call one for each request in turn, and generalized requests of the program would stand still
