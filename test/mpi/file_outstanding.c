@@ -5,7 +5,7 @@
  * that interleave, and the processes complete them in different ways: the buffers of ROMIO hold
  * much less than one operation accesses. Then a blocking operation, one with the shared pointer and a
  * change to atomic mode come while one is under way, and operations on two files are waited for in
- * different orders, by MPI_Waitall and by MPI_Wait. */
+ * different orders, by MPI_Waitall and by MPI_Wait. A type is freed before the operation ends. */
 #include "mt.h"
 
 #define OPS 4
@@ -169,6 +169,37 @@ static void beside_ordered(MPI_File file, int round)
     MT_OK(MPI_Barrier(MPI_COMM_WORLD));
 }
 
+/* The ints of operation 0 and 1 are those at even and odd places of a buffer. */
+static void freed_type(MPI_File file, int round)
+{
+    static int both[2 * COUNT];
+    MPI_Datatype type[2];
+    MPI_Request r[2];
+    fill(round);
+    for (int writes = 1; writes >= 0; writes--) {
+        for (int i = 0; i < 2 * COUNT; i++)
+            both[i] = writes ? data[i % 2][i / 2] : 0;
+        for (int op = 0; op < 2; op++) {
+            const MPI_Offset at = (MPI_Offset) op * COUNT;
+            MT_OK(MPI_Type_vector(COUNT, 1, 2, MPI_INT, &type[op]));
+            MT_OK(MPI_Type_commit(&type[op]));
+            if (writes)
+                MT_OK(MPI_File_iwrite_at_all(file, at, both + op, 1, type[op], &r[op]));
+            else
+                MT_OK(MPI_File_iread_at_all(file, at, both + op, 1, type[op], &r[op]));
+            some_tests(op + 1, r);
+            MT_OK(MPI_Type_free(&type[op]));
+        }
+        /* another type, whose handle may be the same */
+        MT_OK(MPI_Type_contiguous(3, MPI_CHAR, &type[0]));
+        MT_OK(MPI_Type_commit(&type[0]));
+        end(2, r, round);
+        MT_OK(MPI_Type_free(&type[0]));
+    }
+    for (int i = 0; i < 2 * COUNT; i++)
+        MT_CHECK(both[i] == data[i % 2][i / 2], "freed type: int %d is wrong", i);
+}
+
 /* Operation 0 and 2 on a, 1 and 3 on b */
 static void two_files(MPI_File a, MPI_File b, int round)
 {
@@ -206,6 +237,7 @@ int main(int argc, char **argv)
         beside_blocking(file, round + 1);
         beside_ordered(plain, round);
         two_files(file, other, round);
+        freed_type(file, round);
     }
     MT_OK(MPI_File_close(&plain));
     MT_OK(MPI_File_close(&other));
