@@ -15,10 +15,13 @@
  * every process has begun them, since all begin the collective operations of a file in one order.
  *
  *   ROMIO_QUEUE_JOIN(r_, vars_)  a new operation: it begins with the gathering of offsets, now if the
- *                                queue is empty. Returns an error code, as do the next two.
+ *                                queue is empty. Returns an error code.
  *   romio_queue_poll             its poll function. Takes ROMIO's mutex, since MPI_Test and MPI_Wait
  *                                are not calls of ROMIO, and lets one thread at a time do it
- *   romio_queue_complete(r)      the operation is over: r may be gone when this returns
+ *   romio_queue_keep(r, err)     *err is an error of r, or none, and becomes the first that r had. All
+ *                                processes of an operation must go on, so its errors come at the end:
+ *                                its query function returns the first
+ *   romio_queue_complete(r, err) the operation is over: r may be gone when this returns
  *   romio_queue_drain(fd)        end all that are outstanding: in ADIO_ReadStridedColl,
  *                                ADIO_WriteStridedColl, the functions of ordered access, and in
  *                                MPI_File_close, so that no operation refers to a closed file
@@ -128,8 +131,16 @@ static inline int romio_queue_join(ADIOI_NBC_Request * r)
      (r_)->mine[1] = &(vars_)->end_offset, (r_)->all[1] = (vars_)->end_offsets, \
      (r_)->gathers = (vars_)->req_offset, romio_queue_join(r_))
 
-static inline int romio_queue_complete(ADIOI_NBC_Request * r)
+static inline void romio_queue_keep(ADIOI_NBC_Request * r, int *err)
 {
+    if (r->error == MPI_SUCCESS)
+        r->error = *err;
+    *err = r->error;
+}
+
+static inline int romio_queue_complete(ADIOI_NBC_Request * r, int err)
+{
+    romio_queue_keep(r, &err);
     romio_queue_remove(r);
     r->place = ROMIO_QUEUE_OVER;
     return MPI_Grequest_complete(r->req);
@@ -137,64 +148,70 @@ static inline int romio_queue_complete(ADIOI_NBC_Request * r)
 
 /* The poll functions of ROMIO let other threads in while they test, so one that finds the queue polled
  * leaves it alone. Nobody can join with the address of an operation that has just ended, because the
- * mutex is held from its end on. */
-static inline int romio_queue_advance(ADIO_File fd)
+ * mutex is held from its end on. An operation whose poll function fails is over: a call of MPI has
+ * failed in it. */
+static inline void romio_queue_advance(ADIO_File fd)
 {
     ADIOI_NBC_Request *oldest;
-    int err = MPI_SUCCESS;
+    int err;
 
     if (fd->queue_polled) {
         ROMIO_QUEUE_YIELD();
-        return MPI_SUCCESS;
+        return;
     }
     fd->queue_polled = 1;
-    while (err == MPI_SUCCESS && (oldest = fd->queue) != NULL) {
+    while ((oldest = fd->queue) != NULL) {
         if (oldest->place == ROMIO_QUEUE_WAITS)
             err = romio_queue_begin(oldest);
         else
             err = oldest->poll_fn(oldest, MPI_STATUS_IGNORE);
-        if (fd->queue == oldest)
+        if (fd->queue == oldest && err == MPI_SUCCESS)
             break;
+        if (fd->queue == oldest)
+            romio_queue_complete(oldest, err);
     }
     fd->queue_polled = 0;
-    return err;
 }
 
 /* Advance each file that is in the list at the beginning. Advancing lets other threads in, which change
  * the list and may close files, so the first file always goes to the end and is advanced, and is not
  * looked at afterwards. */
-static inline int romio_queue_advance_all(void)
+static inline void romio_queue_advance_all(void)
 {
-    int n = 0, err = MPI_SUCCESS;
+    int n = 0;
 
     for (ADIO_File fd = MPIR_Ext_queued_files; fd; fd = fd->next_queued)
         n++;
-    for (; n > 0 && err == MPI_SUCCESS && MPIR_Ext_queued_files; n--) {
+    for (; n > 0 && MPIR_Ext_queued_files; n--) {
         ADIO_File fd = MPIR_Ext_queued_files;
         romio_queue_list(fd);
-        err = romio_queue_advance(fd);
+        romio_queue_advance(fd);
     }
-    return err;
 }
 
 static inline int romio_queue_poll(void *state, MPI_Status * status)
 {
     ADIOI_NBC_Request *r = (ADIOI_NBC_Request *) state;
-    int err = MPI_SUCCESS;
+    int err;
 
     ROMIO_QUEUE_ENTER();
-    if (r->place == ROMIO_QUEUE_OUTSIDE)
+    if (r->place == ROMIO_QUEUE_OUTSIDE) {
         err = r->poll_fn(r, status);
-    else if (r->place != ROMIO_QUEUE_OVER)
-        err = romio_queue_advance_all();
+        if (err != MPI_SUCCESS && r->place == ROMIO_QUEUE_OUTSIDE)
+            romio_queue_complete(r, err);
+    } else if (r->place != ROMIO_QUEUE_OVER) {
+        romio_queue_advance_all();
+    }
     ROMIO_QUEUE_EXIT();
-    return err;
+    return MPI_SUCCESS;
 }
 
 static inline void romio_queue_drain(ADIO_File fd)
 {
-    while (fd->queue && romio_queue_advance_all() == MPI_SUCCESS)
+    while (fd->queue) {
+        romio_queue_advance_all();
         ROMIO_QUEUE_YIELD();
+    }
 }
 
 #undef ADIO_ReadStridedColl

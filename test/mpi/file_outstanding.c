@@ -5,8 +5,10 @@
  * that interleave, and the processes complete them in different ways: the buffers of ROMIO hold
  * much less than one operation accesses. Then a blocking operation, one with the shared pointer and a
  * change to atomic mode come while one is under way, and operations on two files are waited for in
- * different orders, by MPI_Waitall and by MPI_Wait. A type is freed before the operation ends. */
+ * different orders, by MPI_Waitall and by MPI_Wait. A type is freed before the operation ends.
+ * An operation fails, and those after it do not. */
 #include "mt.h"
+#include <sys/resource.h>
 
 #define OPS 4
 #define BLOCK 25                /* ints in a row of one process */
@@ -221,11 +223,42 @@ static void two_files(MPI_File a, MPI_File b, int round)
     check(round, "two files");
 }
 
+/* Operation 0 is beyond the size that files may have for a while, operation 1 is not. */
+static void too_large(MPI_File file, int round)
+{
+    const MPI_Offset at = 1 << 20;
+    struct rlimit old, small;
+    MPI_Request r[2];
+    fill(round);
+    MT_CHECK(getrlimit(RLIMIT_FSIZE, &old) == 0, "getrlimit failed");
+    small = old;
+    small.rlim_cur = (rlim_t) mt.size << 20;
+    MT_CHECK(setrlimit(RLIMIT_FSIZE, &small) == 0, "setrlimit failed");
+    MT_OK(MPI_File_iwrite_at_all(file, at, data[0], COUNT, MPI_INT, &r[0]));
+    begin(file, 1, 1, &r[1]);
+    some_tests(1, &r[1]);
+    MT_OK(MPI_Wait(&r[1], MPI_STATUS_IGNORE));
+    MT_CHECK(MPI_Wait(&r[0], MPI_STATUS_IGNORE) != MPI_SUCCESS, "no error of a failed operation");
+    MT_CHECK(r[0] == MPI_REQUEST_NULL, "a failed operation is still there");
+    MT_CHECK(setrlimit(RLIMIT_FSIZE, &old) == 0, "setrlimit failed");
+
+    MT_OK(MPI_File_iwrite_at_all(file, at, data[0], COUNT, MPI_INT, &r[0]));
+    MT_OK(MPI_Wait(&r[0], MPI_STATUS_IGNORE));
+    memset(data, 0, 2 * sizeof(data[0]));
+    MT_OK(MPI_File_iread_at_all(file, at, data[0], COUNT, MPI_INT, &r[0]));
+    begin(file, 0, 1, &r[1]);
+    end(2, r, round);
+    check(round, "after a failed operation");
+}
+
 int main(int argc, char **argv)
 {
     MPI_File file, other, plain;
     mt_init(argc, argv, 1, 9);
     rng = mt_rng(mt.rank, 0);
+    MT_OK(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
+    MT_OK(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN));
+    signal(SIGXFSZ, SIG_IGN);
     if (mt.rank == 0)
         MT_CHECK(mkdtemp(folder), "cannot make %s", folder);
     MT_OK(MPI_Bcast(folder, sizeof(folder), MPI_CHAR, 0, MPI_COMM_WORLD));
@@ -238,6 +271,7 @@ int main(int argc, char **argv)
         beside_ordered(plain, round);
         two_files(file, other, round);
         freed_type(file, round);
+        too_large(file, round);
     }
     MT_OK(MPI_File_close(&plain));
     MT_OK(MPI_File_close(&other));
