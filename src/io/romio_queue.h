@@ -26,6 +26,10 @@
  *                                ADIO_WriteStridedColl, the functions of ordered access, and in
  *                                MPI_File_close, so that no operation refers to a closed file
  *
+ * With external32 the operation accesses a buffer in place of the program's: the caller leaves it in
+ * fd->e32_buf (of a read, also the program's in fd->e32_user), the operation takes it and in the end
+ * converts what was read and frees it; the caller gets it back if the operation does not take it.
+ *
  * MPI forbids MPI_File_set_view and MPI_File_set_size while an operation is outstanding (and
  * MPI_File_close). MPI_File_set_atomicity, MPI_File_seek_shared and MPI_File_preallocate make
  * only blocking collective calls on the communicator, which use other tags than nonblocking ones, and
@@ -34,6 +38,8 @@
  * All but the poll function are called with the mutex. There is no wait function: MPI_Waitall would
  * call one for each request in turn, and generalized requests of the program would stand still
  * meanwhile. Included by romio_let_in.h. */
+
+#include "mpiu_external32.h"
 
 #ifdef ROMIO_INSIDE_MPICH
 void MPIR_Ext_cs_enter(void);
@@ -212,6 +218,32 @@ static inline void romio_queue_drain(ADIO_File fd)
         romio_queue_advance_all();
         ROMIO_QUEUE_YIELD();
     }
+}
+
+static inline void romio_queue_take_external32(ADIOI_NBC_Request * r)
+{
+    r->e32_buf = r->fd->e32_buf;
+    r->e32_user = r->fd->e32_user;
+    r->fd->e32_buf = r->fd->e32_user = NULL;
+}
+
+static inline void *romio_queue_left_external32(ADIO_File fd)
+{
+    void *left = fd->e32_buf;
+
+    fd->e32_buf = fd->e32_user = NULL;
+    return left;
+}
+
+static inline void romio_queue_end_external32(ADIOI_NBC_Request * r, MPI_Datatype type, int count,
+                                              int *err)
+{
+    if (!r->e32_buf)
+        return;
+    romio_queue_keep(r, err);
+    if (r->e32_user)
+        *err = MPIU_read_external32_conversion_fn(r->e32_user, type, count, r->e32_buf);
+    ADIOI_Free(r->e32_buf);
 }
 
 #undef ADIO_ReadStridedColl

@@ -38,6 +38,7 @@ static void check(int round, const char *what)
                      i, op);
 }
 
+/* has_view: 0 no, 1 native, 2 external32 */
 static MPI_File open_file(const char *name, int has_view)
 {
     char path[128];
@@ -59,8 +60,8 @@ static MPI_File open_file(const char *name, int has_view)
     MT_OK(MPI_Type_contiguous(BLOCK, MPI_INT, &row));
     MT_OK(MPI_Type_create_resized(row, 0, mt.size * BLOCK * (MPI_Aint) sizeof(int), &rows));
     MT_OK(MPI_Type_commit(&rows));
-    MT_OK(MPI_File_set_view(file, mt.rank * BLOCK * (MPI_Offset) sizeof(int), MPI_INT, rows, "native",
-                            MPI_INFO_NULL));
+    MT_OK(MPI_File_set_view(file, mt.rank * BLOCK * (MPI_Offset) sizeof(int), MPI_INT, rows,
+                            has_view == 1 ? "native" : "external32", MPI_INFO_NULL));
     MT_OK(MPI_Type_free(&row));
     MT_OK(MPI_Type_free(&rows));
     return file;
@@ -253,7 +254,7 @@ static void too_large(MPI_File file, int round)
 
 int main(int argc, char **argv)
 {
-    MPI_File file, other, plain;
+    MPI_File file, other, plain, external;
     mt_init(argc, argv, 1, 9);
     rng = mt_rng(mt.rank, 0);
     MT_OK(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
@@ -265,14 +266,17 @@ int main(int argc, char **argv)
     file = open_file("interleaved", 1);
     other = open_file("other", 1);
     plain = open_file("plain", 0);
+    external = open_file("external", 2);
     for (int round = 0; round < (int) mt.iters; round++) {
         outstanding(file, round);
+        outstanding(external, round);
         beside_blocking(file, round + 1);
         beside_ordered(plain, round);
         two_files(file, other, round);
         freed_type(file, round);
         too_large(file, round);
     }
+    MT_OK(MPI_File_close(&external));
     MT_OK(MPI_File_close(&plain));
     MT_OK(MPI_File_close(&other));
     MT_OK(MPI_File_close(&file));
