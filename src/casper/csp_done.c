@@ -173,7 +173,7 @@ static void show_that_we_wait(unsigned looks)
 static __thread unsigned looks;
 
 /* Whether the ghost has not run since the last look: it sleeps or has no processor. With ghosts that
- * serve several nodes the load knows only the processes of our own, so the ghost itself must show it. */
+ * serve several nodes the load knows only processes of our own, so the ghost itself must show it. */
 static int ghost_is_still(void)
 {
     static __thread uint32_t seen;

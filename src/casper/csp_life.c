@@ -62,7 +62,8 @@ static void say_goodbye(void)
     const csp_post_t post = {.kind = CSP_POST_LEAVE };
 
     csp_world.has_direct = 0;
-    csp_post(&post);
+    if (csp_post(&post))
+        csp_fail("process %d cannot leave", MPIR_Process.rank);
     while (csp_posts_wait()) {
         csp_post_waiting();
         csp_look_again();

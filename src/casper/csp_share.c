@@ -178,7 +178,7 @@ void csp_share_close(csp_share_t * share, const csp_target_t * target)
     if (share->is_mapped) {
         size_t bytes;
         csp_direct_remove(share->addr, &bytes);
-        csp_post(&post);
+        csp_post(&post);        /* without memory for it the ghost keeps the segment until the end */
     }
     if (share->addr)
         MPL_shm_seg_detach(share->handle, &share->addr, share->bytes);

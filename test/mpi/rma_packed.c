@@ -5,7 +5,7 @@
  * in than there may be and some are issued during the flush.  SPARSE has gaps after each element and is
  * packed; DENSE and BOTH have long blocks, at the origin and at both ends, and are not.  Each element
  * arrives in its place, and a get leaves the gaps alone.  The same with many small ones, each of which
- * takes a buffer. */
+ * takes a buffer.  While those of one window are under way, another window is flushed. */
 #include "mt.h"
 
 #define N 25000                 /* elements of an operation: 200 KB */
@@ -23,7 +23,7 @@ typedef struct {
     int count;                  /* of target */
 } types_t;
 
-static MPI_Win win;
+static MPI_Win win, other;
 static types_t types[KINDS];
 static MPI_Datatype small;
 
@@ -55,6 +55,22 @@ static long value(int id, long round, int kind, int k, int i)
     return (((round * KINDS + kind) * OPS + k) * MT_MAX_THREADS + id) * N + i;
 }
 
+/* A put, which needs a buffer, and a flush of the window that may have none. */
+static void use_other(int id, long round)
+{
+    long out[2 * FEW], in[FEW];
+
+    for (int i = 0; i < 2 * FEW; i++)
+        out[i] = value(id, round, SPARSE, 0, i);
+    MT_OK(MPI_Put(out, 1, small, mt.peer, id * FEW, FEW, MPI_LONG, other));
+    MT_OK(MPI_Win_flush(mt.peer, other));
+    MT_OK(MPI_Get(in, FEW, MPI_LONG, mt.peer, id * FEW, FEW, MPI_LONG, other));
+    MT_OK(MPI_Win_flush(mt.peer, other));
+    for (int i = 0; i < FEW; i++)
+        MT_CHECK(in[i] == out[2 * i], "round %ld, other window, element %d: %ld instead of %ld", round,
+                 i, in[i], out[2 * i]);
+}
+
 static void put(int id, long round, int kind, long *data)
 {
     const types_t *t = &types[kind];
@@ -64,6 +80,7 @@ static void put(int id, long round, int kind, long *data)
             data[k * ROOM + at_origin(kind, i)] = value(id, round, kind, k, i);
         MT_OK(MPI_Put(data + k * ROOM, 1, t->origin, mt.peer, row(id, k), t->count, t->target, win));
     }
+    use_other(id, round);
     MT_OK(MPI_Win_flush(mt.peer, win));
 }
 
@@ -116,6 +133,7 @@ static void many(int id, long round, long *data)
     }
     for (int k = 0; k < MANY; k++)
         MT_OK(MPI_Put(data + k * 2 * FEW, 1, small, mt.peer, row(id, 0) + k * FEW, FEW, MPI_LONG, win));
+    use_other(id, round);
     MT_OK(MPI_Win_flush(mt.peer, win));
     for (int k = 0; k < MANY; k++)
         MT_OK(MPI_Get(got + k * 2 * FEW, 1, small, mt.peer, row(id, 0) + k * FEW, FEW, MPI_LONG, win));
@@ -146,8 +164,8 @@ static void *worker(void *arg)
 
 int main(int argc, char **argv)
 {
-    void *mem;
-    MPI_Aint size;
+    void *mem, *other_mem;
+    MPI_Aint size, other_size;
 
     mt_init(argc, argv, 1, 10);
     size = (MPI_Aint) mt.threads * OPS * ROW * (MPI_Aint) sizeof(long);
@@ -158,9 +176,15 @@ int main(int argc, char **argv)
 
     mem = mt_alloc((size_t) size);
     MT_OK(MPI_Win_create(mem, size, sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &win));
+    other_size = (MPI_Aint) mt.threads * FEW * (MPI_Aint) sizeof(long);
+    MT_OK(MPI_Win_allocate(other_size, sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &other_mem,
+                           &other));
     MT_OK(MPI_Win_lock_all(0, win));
+    MT_OK(MPI_Win_lock_all(0, other));
     mt_run(mt.threads, worker);
+    MT_OK(MPI_Win_unlock_all(other));
     MT_OK(MPI_Win_unlock_all(win));
+    MT_OK(MPI_Win_free(&other));
     MT_OK(MPI_Win_free(&win));
     for (int kind = 0; kind < KINDS; kind++)
         MT_OK(MPI_Type_free(&types[kind].origin));

@@ -15,6 +15,9 @@
 
 #define WAITS(vni_) MPIDI_OFI_global.per_vni[vni_].flush_waits
 
+/* The windows of a vni that have had a packed operation, until they are freed. */
+#define PACKED(vni_) MPIDI_OFI_global.per_vni[vni_].packed_wins
+
 static MPIDI_OFI_flush_wait_t *first_wait(int vni)
 {
     return MPL_atomic_relaxed_load_ptr(&WAITS(vni));
@@ -65,6 +68,38 @@ static void finish_noncontig(MPIR_Win * win)
     }
 }
 
+void MPIDI_OFI_flush_packed(MPIR_Win * win)
+{
+    if (MPIDI_OFI_WIN(win).is_packed)
+        return;
+    MPIDI_OFI_WIN(win).is_packed = 1;
+    MPIDI_OFI_WIN(win).next_packed = PACKED(MPIDI_OFI_WIN(win).vni);
+    PACKED(MPIDI_OFI_WIN(win).vni) = win;
+}
+
+void MPIDI_OFI_flush_forget(MPIR_Win * win)
+{
+    MPIR_Win **p = &PACKED(MPIDI_OFI_WIN(win).vni);
+
+    if (!MPIDI_OFI_WIN(win).is_packed)
+        return;
+    while (*p != win)
+        p = &MPIDI_OFI_WIN(*p).next_packed;
+    *p = MPIDI_OFI_WIN(win).next_packed;
+}
+
+/* Of what has completed in any window of the vni, also of operations that are not issued in full. */
+static void give_back_buffers(int vni)
+{
+    for (MPIR_Win * win = PACKED(vni); win; win = MPIDI_OFI_WIN(win).next_packed) {
+        if (fi_cntr_read(MPIDI_OFI_WIN(win).cmpl_cntr) != MPIDI_OFI_win_read_issued_cntr(win))
+            continue;
+        finish_noncontig(win);
+        for (MPIDI_OFI_win_request_t * r = MPIDI_OFI_WIN(win).deferredQ; r; r = r->next)
+            MPIDI_OFI_complete_chunks(r);
+    }
+}
+
 void MPIDI_OFI_flush_begin(MPIR_Win * win, int vni, MPIDI_OFI_flush_wait_t * self)
 {
     add_wait(vni, self, win, MPIDI_OFI_WIN(win).cmpl_cntr);
@@ -84,7 +119,7 @@ void MPIDI_OFI_flush_reached(int vni, struct fid_cntr *cntr)
 }
 
 /* The pack buffers of what has completed come back first: without that nothing might be issued, and the
- * flush would never end. Where those of other windows are in use, their threads are let in. */
+ * flush would never end. Other windows may have them all, and be flushed by this thread only later. */
 int MPIDI_OFI_flush_issue(MPIR_Win * win, int vni)
 {
     const uint64_t issued = MPIDI_OFI_win_read_issued_cntr(win);
@@ -92,8 +127,10 @@ int MPIDI_OFI_flush_issue(MPIR_Win * win, int vni)
 
     finish_noncontig(win);
     mpi_errno = MPIDI_OFI_issue_deferred_rma(win);
-    if (mpi_errno == MPI_SUCCESS && issued == MPIDI_OFI_win_read_issued_cntr(win))
+    if (mpi_errno == MPI_SUCCESS && issued == MPIDI_OFI_win_read_issued_cntr(win)) {
+        give_back_buffers(vni);
         mpi_errno = MPIDI_progress_turn_locked(vni);
+    }
     return mpi_errno;
 }
 

@@ -122,6 +122,18 @@ static void leave_in_accumulate(int rank)
 
 /* ---- with nothing posted ---- */
 
+static char state_of(pid_t pid)
+{
+    char name[64], state = 0;
+    snprintf(name, sizeof(name), "/proc/%d/stat", (int) pid);
+    FILE *file = fopen(name, "r");
+    if (!file || fscanf(file, "%*d (%*[^)]) %c", &state) != 1)
+        state = 0;
+    if (file)
+        fclose(file);
+    return state;
+}
+
 static void wait_for_ever(void)
 {
     for (;;)
@@ -139,7 +151,10 @@ static void kill_ghost_in_flush(int rank)
     MPI_Barrier(MPI_COMM_WORLD);
     if (rank > 0)
         wait_for_ever();
-    usleep(300000);     /* the process manager fails if it answers a process that is dead */
+    for (int i = 1; i < n_users; i++)
+        while (state_of(users[i]) != 'S')
+            usleep(1000);
+    usleep(100000);     /* the process manager fails if it answers a process that is dead */
     signal_ghosts(SIGSTOP, 1);
     signal_ghosts(SIGKILL, 0);
     MPI_Put(&one, 1, MPI_INT, 1, 0, 1, MPI_INT, win);
@@ -213,18 +228,6 @@ static void leave_at_desk(void)
     _exit(0);
 }
 
-static int is_stopped(pid_t pid)
-{
-    char name[64], state = 0;
-    snprintf(name, sizeof(name), "/proc/%d/stat", (int) pid);
-    FILE *file = fopen(name, "r");
-    if (!file || fscanf(file, "%*d (%*[^)]) %c", &state) != 1)
-        state = 0;
-    if (file)
-        fclose(file);
-    return state == 'T';
-}
-
 /* Process 0 is stopped at the desk. Meanwhile process 1 posts and tests, and nobody takes process 0 for
  * one that has ended. Later all messages arrive. */
 static void stop_at_desk(int rank)
@@ -241,7 +244,7 @@ static void stop_at_desk(int rank)
     }
     if (rank != 1)
         return;
-    while (!is_stopped(users[0]))
+    while (state_of(users[0]) != 'T')
         usleep(1000);
     for (double end = seconds() + 1; seconds() < end || n < MANY;) {
         if (n < MANY) {
