@@ -32,6 +32,7 @@ int MPIR_Ext_grequest_class_create(MPI_Grequest_query_function * query,
                                    MPI_Grequest_cancel_function * cancel,
                                    MPIX_Grequest_poll_function * poll,
                                    MPIX_Grequest_wait_function * wait, MPIX_Grequest_class * made);
+void MPIR_Ext_grequest_return_errors(MPI_Request request, MPI_Comm comm);
 
 void MPIR_Ext_mutex_init(void)
 {
@@ -108,6 +109,19 @@ int MPIR_Ext_grequest_class_create(MPI_Grequest_query_function * query,
     mpi_errno = MPIR_Grequest_class_create_impl(query, end, cancel, poll, wait, made);
     MPID_THREAD_CS_EXIT(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);
     return mpi_errno;
+}
+
+/* comm is the file's own, which no program sees. */
+void MPIR_Ext_grequest_return_errors(MPI_Request request, MPI_Comm comm)
+{
+    MPIR_Request *req;
+    MPIR_Comm *comm_ptr;
+
+    MPIR_Request_get_ptr(request, req);
+    MPIR_Comm_get_ptr(comm, comm_ptr);
+    PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    MPIR_Comm_add_ref(comm_ptr);
+    req->comm = comm_ptr;
 }
 
 #define MPIR_Ext_mutex_init romio_mutex_init

@@ -10,8 +10,8 @@
  * with tag 0 and accesses through fd->io_buf, and only the program's own calls of MPI_Test and MPI_Wait
  * move it on. All processes must make the calls of one communicator in one order, so the operations
  * of a file are in a queue: only the oldest is moved on, by whoever tests any of them, and the next
- * begins when it ends. Whoever tests one moves on the queues of all files: processes may wait for
- * operations on two files in different orders. A blocking collective access ends them all first;
+ * begins when it ends. Whoever tests one moves on the queues of other files, too: processes may wait
+ * for operations on two files in different orders. A blocking collective access ends them all first;
  * every process has begun them, since all begin the collective operations of a file in one order.
  *
  *   ROMIO_QUEUE_JOIN(r_, vars_)  a new operation: it begins with the gathering of offsets, now if the
@@ -54,6 +54,11 @@ int MPIR_Ext_grequest_class_create(MPI_Grequest_query_function * query,
                                    MPI_Grequest_cancel_function * cancel,
                                    MPIX_Grequest_poll_function * poll,
                                    MPIX_Grequest_wait_function * wait, MPIX_Grequest_class * made);
+
+/* Make MPI_Wait and MPI_Test return an error of the request, and do so for comm: errors of files are
+ * returned by default, but a request without a communicator has the handler of MPI_COMM_WORLD. */
+void MPIR_Ext_grequest_return_errors(MPI_Request request, MPI_Comm comm);
+#define ROMIO_QUEUE_RETURN_ERRORS(request_, comm_) MPIR_Ext_grequest_return_errors(request_, comm_)
 #undef MPIX_Grequest_class_create
 #define MPIX_Grequest_class_create MPIR_Ext_grequest_class_create
 #define ROMIO_QUEUE_ENTER() MPIR_Ext_cs_enter()
@@ -64,6 +69,7 @@ __attribute__ ((weak)) struct ADIOI_FileD *MPIR_Ext_queued_files;
 #define ROMIO_QUEUE_ENTER() do { } while (0)
 #define ROMIO_QUEUE_EXIT() do { } while (0)
 #define ROMIO_QUEUE_YIELD() do { } while (0)
+#define ROMIO_QUEUE_RETURN_ERRORS(request_, comm_) do { } while (0)
 #endif
 
 /* where an operation is */
@@ -123,6 +129,7 @@ static inline int romio_queue_join(ADIOI_NBC_Request * r)
         end = &(*end)->next;
     *end = r;
     r->place = ROMIO_QUEUE_WAITS;
+    ROMIO_QUEUE_RETURN_ERRORS(r->req, r->fd->comm);
     if (r->fd->queue == r) {
         romio_queue_list(r->fd);
         err = romio_queue_begin(r);
@@ -179,20 +186,19 @@ static inline void romio_queue_advance(ADIO_File fd)
     fd->queue_polled = 0;
 }
 
-/* Advance each file that is in the list at the beginning. Advancing lets other threads in, which change
- * the list and may close files, so the first file always goes to the end and is advanced, and is not
- * looked at afterwards. */
-static inline void romio_queue_advance_all(void)
+/* Advance fd and the first file of the list, which goes to the end of it: calls in a row reach all
+ * files, and one call makes two polls however many there are. Advancing lets other threads in, which
+ * change the list and may close files, so a file is not looked at afterwards. */
+static inline void romio_queue_advance_with(ADIO_File fd)
 {
-    int n = 0;
+    ADIO_File first;
 
-    for (ADIO_File fd = MPIR_Ext_queued_files; fd; fd = fd->next_queued)
-        n++;
-    for (; n > 0 && MPIR_Ext_queued_files; n--) {
-        ADIO_File fd = MPIR_Ext_queued_files;
-        romio_queue_list(fd);
-        romio_queue_advance(fd);
-    }
+    romio_queue_advance(fd);
+    first = MPIR_Ext_queued_files;
+    if (first)
+        romio_queue_list(first);
+    if (first && first != fd)
+        romio_queue_advance(first);
 }
 
 static inline int romio_queue_poll(void *state, MPI_Status * status)
@@ -206,7 +212,7 @@ static inline int romio_queue_poll(void *state, MPI_Status * status)
         if (err != MPI_SUCCESS && r->place == ROMIO_QUEUE_OUTSIDE)
             romio_queue_complete(r, err);
     } else if (r->place != ROMIO_QUEUE_OVER) {
-        romio_queue_advance_all();
+        romio_queue_advance_with(r->fd);
     }
     ROMIO_QUEUE_EXIT();
     return MPI_SUCCESS;
@@ -215,7 +221,7 @@ static inline int romio_queue_poll(void *state, MPI_Status * status)
 static inline void romio_queue_drain(ADIO_File fd)
 {
     while (fd->queue) {
-        romio_queue_advance_all();
+        romio_queue_advance_with(fd);
         ROMIO_QUEUE_YIELD();
     }
 }
