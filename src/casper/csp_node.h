@@ -43,7 +43,7 @@ typedef struct csp_user {
 
 typedef struct csp_ghost {
     tsm_bell_t bell TSM_ALIGNED;
-    TSM_ATOMIC(uint32_t) turns TSM_ALIGNED;     /* of its loop: it runs */
+    TSM_ATOMIC(uint32_t) turns TSM_ALIGNED;     /* of its loop; a hint (csp_done.c), so relaxed */
     TSM_ATOMIC(uint32_t) is_gone TSM_ALIGNED;   /* it has left MPI in good order */
     int32_t pid;
     int32_t number;

@@ -17,7 +17,9 @@
  *   ROMIO_QUEUE_JOIN(r_, vars_)  a new operation: it begins with the gathering of offsets, now if the
  *                                queue is empty. Returns an error code.
  *   romio_queue_poll             its poll function. Takes ROMIO's mutex, since MPI_Test and MPI_Wait
- *                                are not calls of ROMIO, and lets one thread at a time do it
+ *                                are not calls of ROMIO, and lets one thread at a time do it. So
+ *                                MPI_Test may wait for an access of another thread to a file; it
+ *                                makes accesses itself
  *   romio_queue_keep(r, err)     *err is an error of r, or none, and becomes the first that r had. All
  *                                processes of an operation must go on, so its errors come at the end:
  *                                its query function returns the first
