@@ -5,7 +5,9 @@
  * that interleave, and the processes complete them in different ways: the buffers of ROMIO hold
  * much less than one operation accesses. Then a blocking operation, one with the shared pointer and a
  * change to atomic mode come while one is under way, and operations on two files are waited for in
- * different orders, by MPI_Waitall and by MPI_Wait. A type is freed before the operation ends.
+ * different orders, by MPI_Waitall and by MPI_Wait. Some processes wait for an operation before they
+ * make another collective call for the file, the others after it. A type is freed before the operation
+ * ends.
  * An operation fails, and those after it do not. */
 #include "mt.h"
 #include <sys/resource.h>
@@ -172,6 +174,39 @@ static void beside_ordered(MPI_File file, int round)
     MT_OK(MPI_Barrier(MPI_COMM_WORLD));
 }
 
+/* All begin the operation before the other call; where they wait for it is up to them. */
+static void two_orders(MPI_File file, int round)
+{
+    const MPI_Offset mine = (MPI_Offset) mt.rank * COUNT * (MPI_Offset) sizeof(int);
+    const MPI_Offset further = mine + (MPI_Offset) mt.size * COUNT * (MPI_Offset) sizeof(int);
+    MPI_Request r;
+    fill(round);
+    for (int call = 0; call < 5; call++) {
+        MT_OK(MPI_File_iwrite_at_all(file, mine, data[0], COUNT, MPI_INT, &r));
+        if ((mt.rank + round) % 2 == 0)
+            MT_OK(MPI_Wait(&r, MPI_STATUS_IGNORE));
+        switch (call) {
+            case 0:
+                MT_OK(MPI_File_write_at_all(file, further, data[1], COUNT, MPI_INT,
+                                            MPI_STATUS_IGNORE));
+                break;
+            case 3:
+                MT_OK(MPI_File_preallocate(file, 1));
+                break;
+            case 4:
+                MT_OK(MPI_File_seek_shared(file, 0, MPI_SEEK_SET));
+                break;
+            default:
+                MT_OK(MPI_File_set_atomicity(file, call == 1));
+        }
+        MT_OK(MPI_Wait(&r, MPI_STATUS_IGNORE));
+    }
+    memset(data, 0, 2 * sizeof(data[0]));
+    MT_OK(MPI_File_read_at_all(file, mine, data[0], COUNT, MPI_INT, MPI_STATUS_IGNORE));
+    MT_OK(MPI_File_read_at_all(file, further, data[1], COUNT, MPI_INT, MPI_STATUS_IGNORE));
+    check(round, "two orders");
+}
+
 /* The ints of operation 0 and 1 are those at even and odd places of a buffer. */
 static void freed_type(MPI_File file, int round)
 {
@@ -272,6 +307,7 @@ int main(int argc, char **argv)
         beside_blocking(file, round + 1);
         beside_ordered(plain, round);
         two_files(file, other, round);
+        two_orders(plain, round);
         freed_type(file, round);
         too_large(file, round);
     }
