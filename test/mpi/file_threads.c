@@ -6,7 +6,7 @@
  * call. Then a process opens a file of its own while a thread of it waits in a collective call. An
  * error handler of a file asks for the file's size. Threads write one file through its shared
  * pointer, and through the individual one beside collective calls. */
-#include "mt.h"
+#include "folder.h"
 
 #define VALUES 1000
 #define REGION (1 << 18)         /* bytes that a process writes with its individual pointer at most */
@@ -14,7 +14,6 @@
 
 static MPI_Comm comms[MT_MAX_THREADS];
 static MPI_File shared;
-static char folder[] = "/tmp/file_threads.XXXXXX";
 static int handled;
 static atomic_int is_over;
 
@@ -195,9 +194,7 @@ static void individual_pointer(void)
 int main(int argc, char **argv)
 {
     mt_init(argc, argv, 4, 5);
-    if (mt.rank == 0)
-        MT_CHECK(mkdtemp(folder), "cannot make %s", folder);
-    MT_OK(MPI_Bcast(folder, sizeof(folder), MPI_CHAR, 0, MPI_COMM_WORLD));
+    make_folder("file_threads");
     for (int i = 0; i < mt.threads; i++)
         MT_OK(MPI_Comm_dup(MPI_COMM_WORLD, &comms[i]));
     mt_run(mt.threads, collective);
@@ -207,8 +204,6 @@ int main(int argc, char **argv)
     individual_pointer();
     for (int i = 0; i < mt.threads; i++)
         MT_OK(MPI_Comm_free(&comms[i]));
-    MT_OK(MPI_Barrier(MPI_COMM_WORLD));
-    if (mt.rank == 0)
-        rmdir(folder);
+    remove_folder();
     return mt_finish();
 }
