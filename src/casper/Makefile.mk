@@ -3,6 +3,7 @@
 
 if BUILD_CASPER
 mpi_core_sources += \
+    src/mpid/ch4/src/casper/csp_agree.c \
     src/mpid/ch4/src/casper/csp_alloc.c \
     src/mpid/ch4/src/casper/csp_cancel.c \
     src/mpid/ch4/src/casper/csp_choose.c \
