@@ -213,12 +213,20 @@ static int serve_desk(void)
     return n + csp_pair_left();
 }
 
+/* Where messages come from other ghosts, users leave them to us when they are done with them. */
+static int serve_wire(void)
+{
+    int n = csp_wire_progress();
+
+    return n > 0 ? n + csp_pair_left() : 0;
+}
+
 static int serve_all(void)
 {
     int n = serve_desk();
 
     n += csp_expose_progress();
-    return n + csp_wire_progress();
+    return n + serve_wire();
 }
 
 /* The data of sends without a receive, once there is nothing better to do. */

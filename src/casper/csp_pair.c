@@ -257,19 +257,27 @@ int csp_pair_end_aside(void)
     return n;
 }
 
+/* What a message takes in the ghost: its item, too. */
+static uint64_t cost(const csp_item_t * msg)
+{
+    return msg->bytes + sizeof(*msg);
+}
+
 void csp_pair_free_msg(csp_ref_t ref)
 {
     const csp_item_t *msg = csp_item_of(ref);
 
-    if (msg->place == CSP_IN_GHOST && !csp_world.is_ghost) {
-        desk()->unfreed += msg->bytes;
+    if ((msg->place == CSP_IN_GHOST || msg->costs_credit) && !csp_world.is_ghost) {
+        desk()->unfreed += cost(msg);
         csp_desk_leave(ref, CSP_LEFT_MEMORY, desk()->unfreed > MOST_UNFREED);
         return;
     }
     if (msg->place == CSP_IN_GHOST) {
         MPL_free((void *) (uintptr_t) msg->spot.addr);
-        in_ghost -= msg->bytes;
+        in_ghost -= cost(msg);
     }
+    if (msg->costs_credit)
+        csp_wire_freed(msg);
     csp_item_free(ref);
 }
 
@@ -282,7 +290,7 @@ void csp_pair_put_in_ghost(csp_item_t * msg, void *memory)
     msg->place = CSP_IN_GHOST;
     msg->spot = spot;
     msg->sender = -1;
-    in_ghost += msg->bytes;
+    in_ghost += cost(msg);
 }
 
 uint64_t csp_pair_bytes_in_ghost(void)
