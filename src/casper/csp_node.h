@@ -10,6 +10,7 @@
  * answers, from it; for each ghost a bell, behind which it sleeps while nothing is posted, and a desk
  * (csp_desk.h), at which the ghost, or one of its users, matches. */
 
+#include "csp_count.h"
 #include "csp_item.h"
 #include "csp_world.h"
 #include "tsm/queue/tsm_slots.h"
@@ -43,7 +44,7 @@ typedef struct csp_user {
 
 typedef struct csp_ghost {
     tsm_bell_t bell TSM_ALIGNED;
-    TSM_ATOMIC(uint32_t) turns TSM_ALIGNED;     /* of its loop; a hint (csp_done.c), so relaxed */
+    csp_ghost_counts_t counts TSM_ALIGNED;
     TSM_ATOMIC(uint32_t) is_gone TSM_ALIGNED;   /* it has left MPI in good order */
     int32_t pid;
     int32_t number;
