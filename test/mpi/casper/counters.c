@@ -1,9 +1,9 @@
 /* Copyright (C) by the MPICH-TSM developers
  * See COPYRIGHT in top-level directory */
 
-/* The performance variables of ghosts: each send, receive and probe of the program counts once, those of
- * collectives do not; every byte between two users is copied once, by one of them or by the ghost; and
- * the ghost tells what it keeps. They can still be read after MPI_Finalize. */
+/* The performance variables of ghosts: each send, receive and probe of the program counts once, those
+ * of collectives do not; every byte between two users is copied once, by one of them or by the ghost;
+ * and the ghost tells what it keeps. They can still be read after MPI_Finalize. */
 #define PV_PREFIX "ch4_casper_"
 #include "../pvars.h"
 

@@ -7,8 +7,8 @@
 
 #define MOST_MB 400             /* a ghost keeps 256 MB, 36 MB of small messages, and what it is */
 #define SMALL 1024
-#define STILL 10                /* looks, 0.1 s apart, between which the memory grows by this at most: */
-#define STILL_MB 2
+#define STILL 10                /* looks, 0.1 s apart, */
+#define STILL_MB 2              /* between which the memory grows by this at most */
 #define MOST_LOOKS 200
 
 /* With the shared memory, in which small messages wait. */
