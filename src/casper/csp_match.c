@@ -12,12 +12,12 @@
 /* Messages of a list whose data the ghost takes over before it looks for other work. */
 #define KEEP_AT_ONCE 4
 
-/* With more bytes in the memory of the ghost than this it keeps no more: sends of more than 1 KB to a
- * process that receives nothing then wait, as MPI says. */
+/* With more bytes in the memory of the ghost than this it keeps no more: sends to a process that receives
+ * nothing then wait, as MPI says, unless their data went along with the post. */
 #define MOST_KEPT 268435456
 
-/* With so many small messages that wait, each some 270 bytes of shared memory, senders keep their data;
- * with so few they send it along again. */
+/* With so many messages that wait and have gone along, each some 270 bytes of shared memory, senders
+ * keep their data; with so few they send it along again. */
 #define MANY_SMALL 131072
 #define FEW_SMALL  65536
 
