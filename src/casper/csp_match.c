@@ -12,8 +12,8 @@
 /* Messages of a list whose data the ghost takes over before it looks for other work. */
 #define KEEP_AT_ONCE 4
 
-/* With more bytes in the memory of the ghost than this it keeps no more: sends to a process that receives
- * nothing then wait, as MPI says, unless their data went along with the post. */
+/* With more bytes in the memory of the ghost than this it keeps no more: sends to a process that
+ * receives nothing then wait, as MPI says, unless their data went along with the post. */
 #define MOST_KEPT 268435456
 
 /* With so many messages that wait and have gone along, each some 270 bytes of shared memory, senders
