@@ -149,9 +149,10 @@ MPL_STATIC_INLINE_PREFIX MPIR_Request *MPIDI_anysrc_detach_partner(MPIR_Request 
 
 /* rreq, of the netmod, is done but for its own completion: complete the user's request. That of shared
  * memory never comes here with a partner, which it has cancelled before. */
-MPL_STATIC_INLINE_PREFIX void MPIDI_anysrc_complete_partner(MPIR_Request * rreq,
-                                                            MPIR_Request * partner)
+MPL_STATIC_INLINE_PREFIX void MPIDI_anysrc_complete_partner(MPIR_Request * rreq)
 {
+    MPIR_Request *partner = MPIDI_anysrc_detach_partner(rreq);
+
     if (unlikely(partner)) {
         MPIR_Assert(!MPIDI_REQUEST(rreq, is_local));
         partner->status = rreq->status;
@@ -160,11 +161,10 @@ MPL_STATIC_INLINE_PREFIX void MPIDI_anysrc_complete_partner(MPIR_Request * rreq,
     }
 }
 
-/* Both. */
-MPL_STATIC_INLINE_PREFIX void MPIDI_anysrc_free_partner(MPIR_Request * rreq)
-{
-    MPIDI_anysrc_complete_partner(rreq, MPIDI_anysrc_detach_partner(rreq));
-}
+/* MPICH's name of it, in the handlers of active messages. */
+#define MPIDI_anysrc_free_partner(rreq_) MPIDI_anysrc_complete_partner(rreq_)
+#else
+#define MPIDI_anysrc_complete_partner(rreq_) do { } while (0)
 #endif /* MPIDI_CH4_DIRECT_NETMOD */
 
 #endif /* MPIDIG_REQUEST_H_INCLUDED */

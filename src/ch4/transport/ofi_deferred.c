@@ -5,9 +5,6 @@
 
 #include "mpidimpl.h"
 #include "ofi_events.h"
-#include "ofi_deferred.h"
-#include "ofi_deferred_call.h"
-#include "ofi_deferred_recv.h"
 
 #define DEFERRED(req_, field_) MPIDI_OFI_REQUEST(req_, util.deferred.field_)
 #define ITEM_REQUEST(item_) \
@@ -71,15 +68,15 @@ static ssize_t issue_send(MPIR_Request * sreq, int ctx_idx)
     void *context = &MPIDI_OFI_REQUEST(sreq, context);
 
     if (d->item.kind == MPIDI_OFI_NATIVE_INJECT)
-        return fi_tinjectdata(tx, d->buf, d->len, d->cq_data, d->item.addr, d->match_bits);
+        return (fi_tinjectdata) (tx, d->buf, d->len, d->cq_data, d->item.addr, d->match_bits);
     if (d->item.kind == MPIDI_OFI_NATIVE_SEND)
-        return fi_tsenddata(tx, d->buf, d->len, NULL /* desc */ , d->cq_data, d->item.addr,
-                            d->match_bits, context);
+        return (fi_tsenddata) (tx, d->buf, d->len, NULL /* desc */ , d->cq_data, d->item.addr,
+                               d->match_bits, context);
     const struct fi_msg_tagged msg = {
         .msg_iov = d->buf,.iov_count = d->len,.addr = d->item.addr,.tag = d->match_bits,
         .context = context,.data = d->cq_data
     };
-    return fi_tsendmsg(tx, &msg, d->flags);
+    return (fi_tsendmsg) (tx, &msg, d->flags);
 }
 
 /* Issue a deferred send or call: 0, or what libfabric returns. */
@@ -146,8 +143,8 @@ int MPIDI_OFI_inject_refused(int ctx_idx, int vni, ssize_t ret, const void *buf,
         return MPIDI_OFI_native_error(MPIDI_OFI_NATIVE_INJECT, ret);
     if (!eagain || MPIR_CVAR_CH4_OFI_MAX_EAGAIN_RETRY < 0 || MPIDI_OFI_must_defer(ctx_idx, addr))
         return MPIDI_OFI_SEND_NEEDS_REQUEST;
-    MPIDI_OFI_CALL_RETRY(fi_tinjectdata(MPIDI_OFI_global.ctx[ctx_idx].tx, buf, len, cq_data, addr,
-                                        match_bits), vni, tinjectdata, eagain);
+    MPIDI_OFI_CALL_RETRY((fi_tinjectdata) (MPIDI_OFI_global.ctx[ctx_idx].tx, buf, len, cq_data, addr,
+                                           match_bits), vni, tinjectdata, eagain);
   fn_fail:
     return mpi_errno;
 }
