@@ -7,8 +7,8 @@
 #define OFI_CALLS_H_INCLUDED
 
 /* At the end of ofi_impl.h, for all that follows in MPICH's files of this netmod: a call of libfabric
- * below is a call of the function that defers what libfabric refuses with FI_EAGAIN. The macro finds the
- * context or the window by the endpoint, which a caller must therefore name as the member it is:
+ * below is a call of the function that defers what libfabric refuses with FI_EAGAIN. The macro finds
+ * the context or the window by the endpoint, which a caller must therefore name as the member it is:
  * MPIDI_OFI_global.ctx[i].tx or .rx with messages and fi_read, MPIDI_OFI_WIN(win).ep with the others.
  * Our own files call libfabric: a macro does not apply to its name in parentheses.
  *

@@ -8,8 +8,8 @@
 
 /* For ofi_events.c, whose handlers count an event of a request down, clean up after the last one, and
  * drop the device's reference. From here on the last event is not counted before that reference is
- * dropped, which is when the request completes: the handler cleans up before. The macro takes the member
- * cc_ptr of a request. */
+ * dropped, which is when the request completes: the handler cleans up before. The macro takes the
+ * member cc_ptr of a request. */
 
 #include "ofi_dynproc.h"
 
