@@ -6,18 +6,18 @@
 #ifndef ROMIO_NBC_COLL_H_INCLUDED
 #define ROMIO_NBC_COLL_H_INCLUDED
 
-/* For ad_iread_coll.c and ad_iwrite_coll.c, whose operations are in the queue of romio_queue.h. From here
- * on these calls are not what they were; each file makes them once, in the function that begins an
- * operation (MPI_Iallgather twice), with the variables fd, datatype, count and nbc_req.
+/* For ad_iread_coll.c and ad_iwrite_coll.c, whose operations are in the queue of romio_queue.h. From
+ * here on these calls are not what they were; each file makes them once, in the function that begins
+ * an operation (MPI_Iallgather twice), with the variables fd, datatype, count and nbc_req.
  *
- *   MPIX_Grequest_class_create    the queue polls, and its query function returns the operation's error
- *   MPIX_Grequest_class_allocate  also sets up the operation's state. From here on datatype is one of the
- *                                 operation's own, since the program may free its type
- *   MPI_Iallgather                of the offsets: begins with the second one, when it is the operation's
- *                                 turn
+ *   MPIX_Grequest_class_create    the queue polls, and the query function returns the operation's error
+ *   MPIX_Grequest_class_allocate  also sets up the operation's state. From here on datatype is one of
+ *                                 the operation's own, since the program may free its type
+ *   MPI_Iallgather                of the offsets: the second call begins both, when it is the
+ *                                 operation's turn
  *
- * The pointer of the file may be moved by the program as soon as the operation has moved it itself, which
- * is before the first MPI_Iallgather. */
+ * The program may move the pointer of the file as soon as the operation has moved it itself, which is
+ * before the first MPI_Iallgather. */
 
 /* The functions of the file that includes this. */
 static MPI_Grequest_query_function *romio_nbc_query_fn;
