@@ -13,6 +13,7 @@
  *
  *   MPIDI_OFI_win_do_progress  flush; lets other threads in while it waits: in place of MPICH's
  *   MPIDI_OFI_hold_back        before an operation; does nothing in one that another thread has posted
+ *   MPIDI_OFI_max_inject_write  bytes of a put that a flush waits for although it is injected
  *   MPIDI_OFI_flush_packed     the window has an operation that needs pack buffers
  *   MPIDI_OFI_flush_forget     the window is freed
  *   MPIDI_OFI_flush_drop       what waits for pack buffers has failed, and is not issued again
@@ -31,6 +32,15 @@ void MPIDI_OFI_flush_packed(MPIR_Win * win);
 void MPIDI_OFI_flush_forget(MPIR_Win * win);
 void MPIDI_OFI_flush_drop(MPIR_Win * win, MPIDI_OFI_win_request_t * req, struct iovec *target_iov);
 void MPIDI_OFI_hold_back_wait(MPIR_Win * win, int vni);
+
+/* Bytes that a put may inject. ofi_rxm, and tcp without it, count an injected write when it has left: a
+ * flush would end early. */
+MPL_STATIC_INLINE_PREFIX size_t MPIDI_OFI_max_inject_write(const struct fi_info *prov)
+{
+    const char *name = prov->fabric_attr->prov_name;
+
+    return strstr(name, "ofi_rxm") || strstr(name, "tcp") ? 0 : prov->tx_attr->inject_size;
+}
 
 /* Relaxed: a flush that is not visible yet also waits for this operation. */
 MPL_STATIC_INLINE_PREFIX void MPIDI_OFI_hold_back(MPIR_Win * win, int vni)
