@@ -48,6 +48,20 @@ MPL_STATIC_INLINE_PREFIX MPIR_Request *MPIDIG_request_init(MPIR_Request * req,
     return req;
 }
 
+/* The request of a send within the node: given, by a model that posts operations, or a new one if that
+ * is NULL. NULL without memory. */
+MPL_STATIC_INLINE_PREFIX MPIR_Request *MPIDIG_local_send_request(MPIR_Request * given, int local_vci,
+                                                                 int remote_vci)
+{
+    MPIR_Request *req = given ?
+        MPIDIG_request_init(given, MPIR_REQUEST_KIND__SEND, local_vci, remote_vci) :
+        MPIDIG_request_create(MPIR_REQUEST_KIND__SEND, 2, local_vci, remote_vci);
+
+    if (req)
+        MPIDI_REQUEST_SET_IS_LOCAL(req, 1);
+    return req;
+}
+
 /* The request of an operation of a netmod: req_, given by a model that posts operations, with a
  * reference for the netmod; or, if it is NULL, a new one. */
 #define MPIDI_CH4_REQUEST_OF(req_, kind_, vci_) \
