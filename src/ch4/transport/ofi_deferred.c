@@ -6,9 +6,9 @@
 #include "mpidimpl.h"
 #include "ofi_events.h"
 
-#define DEFERRED(req_, field_) MPIDI_OFI_REQUEST(req_, util.deferred.field_)
+#define DEFERRED(req_, field_) MPIDI_OFI_REQUEST(req_, util.deferred.send.field_)
 #define ITEM_REQUEST(item_) \
-    MPL_container_of(item_, MPIR_Request, dev.ch4.netmod.ofi.util.deferred.item)
+    MPL_container_of(item_, MPIR_Request, dev.ch4.netmod.ofi.util.deferred.send.item)
 
 /* The error code of a call of libfabric that failed. */
 int MPIDI_OFI_native_error(MPIDI_OFI_native_kind_t kind, ssize_t ret)
@@ -34,11 +34,11 @@ void MPIDI_OFI_defer_send(MPIDI_OFI_native_kind_t kind, MPIR_Request * sreq, int
                           const void *buf, size_t len, uint64_t cq_data, fi_addr_t addr,
                           uint64_t match_bits, uint64_t flags)
 {
-    MPIDI_OFI_REQUEST(sreq, util.deferred) = (MPIDI_OFI_deferred_send_t) {
+    MPIDI_OFI_REQUEST(sreq, util.deferred.send) = (MPIDI_OFI_deferred_send_t) {
         .item = {.addr = addr,.kind = kind},
         .buf = buf,.len = len,.cq_data = cq_data,.match_bits = match_bits,.flags = flags
     };
-    MPIDI_OFI_defer_item(&MPIDI_OFI_REQUEST(sreq, util.deferred.item), ctx_idx);
+    MPIDI_OFI_defer_item(&MPIDI_OFI_REQUEST(sreq, util.deferred.send.item), ctx_idx);
 }
 
 /* Complete a deferred send that libfabric has refused for good. A synchronous one and a huge one
@@ -63,7 +63,7 @@ static int fail_send(int vni, MPIR_Request * sreq, ssize_t ret)
 
 static ssize_t issue_send(MPIR_Request * sreq, int ctx_idx)
 {
-    const MPIDI_OFI_deferred_send_t *d = &MPIDI_OFI_REQUEST(sreq, util.deferred);
+    const MPIDI_OFI_deferred_send_t *d = &MPIDI_OFI_REQUEST(sreq, util.deferred.send);
     struct fid_ep *tx = MPIDI_OFI_global.ctx[ctx_idx].tx;
     void *context = &MPIDI_OFI_REQUEST(sreq, context);
 

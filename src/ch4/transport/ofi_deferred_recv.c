@@ -6,7 +6,7 @@
 #include "mpidimpl.h"
 #include "ofi_events.h"
 
-#define DEFERRED(req_, field_) MPIDI_OFI_REQUEST(req_, util.deferred_recv.field_)
+#define DEFERRED(req_, field_) MPIDI_OFI_REQUEST(req_, util.deferred.recv.field_)
 
 static MPIDI_OFI_deferred_t *deferred_of(int ctx_idx)
 {
@@ -37,13 +37,13 @@ void MPIDI_OFI_defer_recv(MPIR_Request * rreq, int ctx_idx, void *buf, size_t le
         .addr = addr,.flags = flags
     };
 
-    MPIDI_OFI_REQUEST(rreq, util.deferred_recv) = d;
+    MPIDI_OFI_REQUEST(rreq, util.deferred.recv) = d;
     queue_recv(deferred_of(ctx_idx), rreq);
 }
 
 static ssize_t issue_recv(MPIR_Request * rreq, int ctx_idx)
 {
-    const MPIDI_OFI_deferred_recv_t *d = &MPIDI_OFI_REQUEST(rreq, util.deferred_recv);
+    const MPIDI_OFI_deferred_recv_t *d = &MPIDI_OFI_REQUEST(rreq, util.deferred.recv);
     struct fid_ep *rx = MPIDI_OFI_global.ctx[ctx_idx].rx;
     void *context = &MPIDI_OFI_REQUEST(rreq, context);
     const struct fi_msg_tagged msg = {

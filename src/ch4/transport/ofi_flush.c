@@ -12,10 +12,10 @@
  * That thread also finishes the completed noncontiguous operations of the window, because a moment
  * later its queue may hold operations that are not complete. */
 
-#define WAITS(vni_) MPIDI_OFI_global.per_vni[vni_].flush_waits
+#define WAITS(vni_) MPIDI_OFI_global.per_vni[vni_].flush.waits
 
 /* The windows of a vni that have had a packed operation, until they are freed. */
-#define PACKED(vni_) MPIDI_OFI_global.per_vni[vni_].packed_wins
+#define PACKED(vni_) MPIDI_OFI_global.per_vni[vni_].flush.packed_wins
 
 static MPIDI_OFI_flush_wait_t *first_wait(int vni)
 {
@@ -69,10 +69,10 @@ static void finish_noncontig(MPIR_Win * win)
 
 void MPIDI_OFI_flush_packed(MPIR_Win * win)
 {
-    if (MPIDI_OFI_WIN(win).is_packed)
+    if (MPIDI_OFI_WIN(win).flush.is_packed)
         return;
-    MPIDI_OFI_WIN(win).is_packed = 1;
-    MPIDI_OFI_WIN(win).next_packed = PACKED(MPIDI_OFI_WIN(win).vni);
+    MPIDI_OFI_WIN(win).flush.is_packed = 1;
+    MPIDI_OFI_WIN(win).flush.next_packed = PACKED(MPIDI_OFI_WIN(win).vni);
     PACKED(MPIDI_OFI_WIN(win).vni) = win;
 }
 
@@ -80,17 +80,17 @@ void MPIDI_OFI_flush_forget(MPIR_Win * win)
 {
     MPIR_Win **p = &PACKED(MPIDI_OFI_WIN(win).vni);
 
-    if (!MPIDI_OFI_WIN(win).is_packed)
+    if (!MPIDI_OFI_WIN(win).flush.is_packed)
         return;
     while (*p != win)
-        p = &MPIDI_OFI_WIN(*p).next_packed;
-    *p = MPIDI_OFI_WIN(win).next_packed;
+        p = &MPIDI_OFI_WIN(*p).flush.next_packed;
+    *p = MPIDI_OFI_WIN(win).flush.next_packed;
 }
 
 /* Of what has completed in any window of the vni, also of operations that are not issued in full. */
 static void give_back_buffers(int vni)
 {
-    for (MPIR_Win * win = PACKED(vni); win; win = MPIDI_OFI_WIN(win).next_packed) {
+    for (MPIR_Win * win = PACKED(vni); win; win = MPIDI_OFI_WIN(win).flush.next_packed) {
         if (fi_cntr_read(MPIDI_OFI_WIN(win).cmpl_cntr) != MPIDI_OFI_win_read_issued_cntr(win))
             continue;
         finish_noncontig(win);

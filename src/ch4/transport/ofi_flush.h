@@ -45,7 +45,7 @@ MPL_STATIC_INLINE_PREFIX size_t MPIDI_OFI_max_inject_write(const struct fi_info 
 /* Relaxed: a flush that is not visible yet also waits for this operation. */
 MPL_STATIC_INLINE_PREFIX void MPIDI_OFI_hold_back(MPIR_Win * win, int vni)
 {
-    if (unlikely(MPL_atomic_relaxed_load_ptr(&MPIDI_OFI_global.per_vni[vni].flush_waits)))
+    if (unlikely(MPL_atomic_relaxed_load_ptr(&MPIDI_OFI_global.per_vni[vni].flush.waits)))
         MPIDI_OFI_hold_back_wait(win, vni);
 }
 
