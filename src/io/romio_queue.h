@@ -15,7 +15,8 @@
  * every process has begun them, since all begin the collective operations of a file in one order.
  *
  *   romio_queue_join(r)          a new operation: it begins with the gathering of offsets, now if the
- *                                queue is empty. Returns an error code (romio_nbc_coll.h)
+ *                                queue is empty (romio_nbc_coll.h). One that cannot begin ends with
+ *                                the error
  *   romio_queue_poll             its poll function. Takes ROMIO's mutex, since MPI_Test and MPI_Wait
  *                                are not calls of ROMIO, and lets one thread at a time do it. So
  *                                MPI_Test may wait for an access of another thread to a file; it
@@ -23,21 +24,26 @@
  *   romio_queue_keep(r, err)     *err is an error of r, or none, and becomes the first that r had. All
  *                                processes of an operation must go on, so its errors come at the end:
  *                                its query function returns the first
- *   romio_queue_kept(r, err)     the same with err; returns MPI_SUCCESS, to go on
- *   romio_queue_end(r, err)      the operation is over: r may be gone when this returns
+ *   romio_queue_pass(r, err, e)  keeps *e, of the start of an access, and *err, of the test whether it
+ *                                has ended; both become MPI_SUCCESS: r goes on, as the others wait for
+ *                                its messages
+ *   romio_queue_end(r, err)      the operation is over: r may be gone when this returns. If r agrees,
+ *                                the processes first tell each other whether one of them has an error:
+ *                                those that read for others are the only ones that see that it failed
  *   romio_queue_drain(fd)        end all that are outstanding: in ADIO_ReadStridedColl,
- *                                ADIO_WriteStridedColl, the functions of ordered access, and in
- *                                MPI_File_close, so that no operation refers to a closed file
+ *                                ADIO_WriteStridedColl, the functions of ordered access, other
+ *                                collective calls that wait, and in MPI_File_close, so that no
+ *                                operation refers to a closed file
  *
  * With external32 the operation accesses a buffer in place of the program's: the caller gives it to the
  * file (of a read, also the program's: romio_queue_give_external32), the operation takes it and in the
  * end converts what was read and frees it; the caller gets it back if the operation does not take it
  * (romio_queue_left_external32).
  *
- * MPI forbids MPI_File_set_view and MPI_File_set_size while an operation is outstanding (and
- * MPI_File_close). MPI_File_set_atomicity, MPI_File_seek_shared and MPI_File_preallocate make
- * only blocking collective calls on the communicator, which use other tags than nonblocking ones, and
- * change nothing that an operation uses after it has begun to send.
+ * MPI forbids MPI_File_set_view, MPI_File_set_size and MPI_File_sync while an operation is outstanding
+ * (and MPI_File_close). MPI_File_set_atomicity, MPI_File_seek_shared and MPI_File_preallocate change
+ * nothing that an operation uses after it has begun to send, but they make blocking collective calls,
+ * which another process may make after it has waited for the operation: so they drain as well.
  *
  * All but the poll function are called with the mutex. There is no wait function: MPI_Waitall would
  * call one for each request in turn, and generalized requests of the program would stand still
@@ -81,9 +87,11 @@ enum {
     ROMIO_QUEUE_OUTSIDE,        /* never in the queue */
     ROMIO_QUEUE_WAITS,
     ROMIO_QUEUE_BEGUN,
+    ROMIO_QUEUE_AGREES,
     ROMIO_QUEUE_OVER
 };
 
+/* If it fails, r is over. Its arrays stay, as the first of the two may be under way. */
 static inline int romio_queue_begin(ADIOI_NBC_Request * r)
 {
     int err = MPI_SUCCESS;
@@ -93,6 +101,8 @@ static inline int romio_queue_begin(ADIOI_NBC_Request * r)
                              r->romio.fd->comm, &r->romio.gathers[i]);
     if (err == MPI_SUCCESS)
         r->romio.place = ROMIO_QUEUE_BEGUN;
+    else if (r->romio.e32_buf)
+        ADIOI_Free(r->romio.e32_buf);
     return err;
 }
 
@@ -124,6 +134,60 @@ static inline void romio_queue_remove(ADIOI_NBC_Request * r)
         romio_queue_list(r->romio.fd);
 }
 
+static inline void romio_queue_keep(ADIOI_NBC_Request * r, int *err)
+{
+    if (r->romio.error == MPI_SUCCESS)
+        r->romio.error = *err;
+    *err = r->romio.error;
+}
+
+static inline void romio_queue_pass(ADIOI_NBC_Request * r, int *err, int *begin_err)
+{
+    romio_queue_keep(r, begin_err);
+    romio_queue_keep(r, err);
+    *begin_err = *err = MPI_SUCCESS;
+}
+
+/* r->romio.agrees is the same in all processes: each has exchanged what was read. */
+static inline int romio_queue_agree(ADIOI_NBC_Request * r)
+{
+    int err;
+
+    r->romio.agrees = 0;
+    r->romio.failed[0] = r->romio.error != MPI_SUCCESS;
+    err = MPI_Iallreduce(&r->romio.failed[0], &r->romio.failed[1], 1, MPI_INT, MPI_MAX,
+                         r->romio.fd->comm, &r->romio.agreement);
+    if (err == MPI_SUCCESS)
+        r->romio.place = ROMIO_QUEUE_AGREES;
+    return err;
+}
+
+static inline int romio_queue_complete(ADIOI_NBC_Request * r, int err)
+{
+    romio_queue_keep(r, &err);
+    if (r->romio.agrees) {
+        err = romio_queue_agree(r);
+        if (err == MPI_SUCCESS)
+            return MPI_SUCCESS;
+        romio_queue_keep(r, &err);
+    }
+    if (r->romio.place != ROMIO_QUEUE_OUTSIDE && r->rdwr == ADIOI_WRITE)
+        romio_holes_forget(r->romio.fd);
+    romio_queue_remove(r);
+    r->romio.place = ROMIO_QUEUE_OVER;
+    return MPI_Grequest_complete(r->req);
+}
+
+static inline int romio_queue_test_agreement(ADIOI_NBC_Request * r)
+{
+    int agreed = 0, err = MPI_Test(&r->romio.agreement, &agreed, MPI_STATUS_IGNORE);
+
+    if (err != MPI_SUCCESS || !agreed)
+        return err;
+    return romio_queue_complete(r, r->romio.failed[1] ? MPI_ERR_IO : MPI_SUCCESS);
+}
+
+/* The request exists, so it is the request that fails. */
 static inline int romio_queue_join(ADIOI_NBC_Request * r)
 {
     ADIOI_NBC_Request **end = &r->romio.fd->romio.queue;
@@ -138,30 +202,7 @@ static inline int romio_queue_join(ADIOI_NBC_Request * r)
         romio_queue_list(r->romio.fd);
         err = romio_queue_begin(r);
     }
-    if (err != MPI_SUCCESS)
-        romio_queue_remove(r);
-    return err;
-}
-
-static inline void romio_queue_keep(ADIOI_NBC_Request * r, int *err)
-{
-    if (r->romio.error == MPI_SUCCESS)
-        r->romio.error = *err;
-    *err = r->romio.error;
-}
-
-static inline int romio_queue_kept(ADIOI_NBC_Request * r, int err)
-{
-    romio_queue_keep(r, &err);
-    return MPI_SUCCESS;
-}
-
-static inline int romio_queue_complete(ADIOI_NBC_Request * r, int err)
-{
-    romio_queue_keep(r, &err);
-    romio_queue_remove(r);
-    r->romio.place = ROMIO_QUEUE_OVER;
-    return MPI_Grequest_complete(r->req);
+    return err == MPI_SUCCESS ? MPI_SUCCESS : romio_queue_complete(r, err);
 }
 
 /* The poll functions of ROMIO let other threads in while they test, so one that finds the queue polled
@@ -181,6 +222,8 @@ static inline void romio_queue_advance(ADIO_File fd)
     while ((oldest = fd->romio.queue) != NULL) {
         if (oldest->romio.place == ROMIO_QUEUE_WAITS)
             err = romio_queue_begin(oldest);
+        else if (oldest->romio.place == ROMIO_QUEUE_AGREES)
+            err = romio_queue_test_agreement(oldest);
         else
             err = oldest->romio.poll_fn(oldest, MPI_STATUS_IGNORE);
         if (fd->romio.queue == oldest && err == MPI_SUCCESS)
@@ -270,6 +313,7 @@ static inline int romio_queue_end(ADIOI_NBC_Request * r, int err)
 #define ADIO_ReadStridedColl(fd_, ...) \
     (romio_queue_drain(fd_), (*(fd_)->fns->ADIOI_xxx_ReadStridedColl) (fd_, __VA_ARGS__))
 #define ADIO_WriteStridedColl(fd_, ...) \
-    (romio_queue_drain(fd_), (*(fd_)->fns->ADIOI_xxx_WriteStridedColl) (fd_, __VA_ARGS__))
+    (romio_queue_drain(fd_), (*(fd_)->fns->ADIOI_xxx_WriteStridedColl) (fd_, __VA_ARGS__), \
+     romio_holes_forget(fd_))
 
 #endif /* ROMIO_QUEUE_H_INCLUDED */

@@ -14,6 +14,8 @@
  *   MPIDI_OFI_win_do_progress  flush; lets other threads in while it waits: in place of MPICH's
  *   MPIDI_OFI_hold_back        before an operation; does nothing in one that another thread has posted
  *   MPIDI_OFI_max_inject_write  bytes of a put that a flush waits for although it is injected
+ *   MPIDI_OFI_flush_give_back  something else waits for pack buffers, an active message: windows keep
+ *                              those of what has completed until they are flushed, which may be never
  *   MPIDI_OFI_flush_packed     the window has an operation that needs pack buffers
  *   MPIDI_OFI_flush_forget     the window is freed
  *   MPIDI_OFI_flush_drop       what waits for pack buffers has failed, and is not issued again
@@ -28,6 +30,7 @@
  * preempted flush delays no other thread. Included by ofi_calls.h. */
 
 int MPIDI_OFI_win_do_progress(MPIR_Win * win, int vni);
+void MPIDI_OFI_flush_give_back(int vni);
 void MPIDI_OFI_flush_packed(MPIR_Win * win);
 void MPIDI_OFI_flush_forget(MPIR_Win * win);
 void MPIDI_OFI_flush_drop(MPIR_Win * win, MPIDI_OFI_win_request_t * req, struct iovec *target_iov);
