@@ -48,6 +48,20 @@ MPL_STATIC_INLINE_PREFIX MPIR_Request *MPIDIG_request_init(MPIR_Request * req,
     return req;
 }
 
+/* The request of a send within the node: given, by a model that posts operations, or a new one if that
+ * is NULL. NULL without memory. */
+MPL_STATIC_INLINE_PREFIX MPIR_Request *MPIDIG_local_send_request(MPIR_Request * given, int local_vci,
+                                                                 int remote_vci)
+{
+    MPIR_Request *req = given ?
+        MPIDIG_request_init(given, MPIR_REQUEST_KIND__SEND, local_vci, remote_vci) :
+        MPIDIG_request_create(MPIR_REQUEST_KIND__SEND, 2, local_vci, remote_vci);
+
+    if (req)
+        MPIDI_REQUEST_SET_IS_LOCAL(req, 1);
+    return req;
+}
+
 /* The request of an operation of a netmod: req_, given by a model that posts operations, with a
  * reference for the netmod; or, if it is NULL, a new one. */
 #define MPIDI_CH4_REQUEST_OF(req_, kind_, vci_) \
@@ -149,9 +163,10 @@ MPL_STATIC_INLINE_PREFIX MPIR_Request *MPIDI_anysrc_detach_partner(MPIR_Request 
 
 /* rreq, of the netmod, is done but for its own completion: complete the user's request. That of shared
  * memory never comes here with a partner, which it has cancelled before. */
-MPL_STATIC_INLINE_PREFIX void MPIDI_anysrc_complete_partner(MPIR_Request * rreq,
-                                                            MPIR_Request * partner)
+MPL_STATIC_INLINE_PREFIX void MPIDI_anysrc_complete_partner(MPIR_Request * rreq)
 {
+    MPIR_Request *partner = MPIDI_anysrc_detach_partner(rreq);
+
     if (unlikely(partner)) {
         MPIR_Assert(!MPIDI_REQUEST(rreq, is_local));
         partner->status = rreq->status;
@@ -160,11 +175,10 @@ MPL_STATIC_INLINE_PREFIX void MPIDI_anysrc_complete_partner(MPIR_Request * rreq,
     }
 }
 
-/* Both. */
-MPL_STATIC_INLINE_PREFIX void MPIDI_anysrc_free_partner(MPIR_Request * rreq)
-{
-    MPIDI_anysrc_complete_partner(rreq, MPIDI_anysrc_detach_partner(rreq));
-}
+/* MPICH's name of it, in the handlers of active messages. */
+#define MPIDI_anysrc_free_partner(rreq_) MPIDI_anysrc_complete_partner(rreq_)
+#else
+#define MPIDI_anysrc_complete_partner(rreq_) do { } while (0)
 #endif /* MPIDI_CH4_DIRECT_NETMOD */
 
 #endif /* MPIDIG_REQUEST_H_INCLUDED */
