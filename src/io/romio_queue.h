@@ -174,6 +174,7 @@ static inline int romio_queue_complete(ADIOI_NBC_Request * r, int err)
     if (r->romio.place != ROMIO_QUEUE_OUTSIDE && r->rdwr == ADIOI_WRITE)
         romio_holes_forget(r->romio.fd);
     romio_queue_remove(r);
+    MPI_Type_free(&r->romio.datatype);
     r->romio.place = ROMIO_QUEUE_OVER;
     return MPI_Grequest_complete(r->req);
 }
@@ -304,7 +305,6 @@ static inline int romio_queue_end(ADIOI_NBC_Request * r, int err)
                                                      r->romio.count, r->romio.e32_buf);
         ADIOI_Free(r->romio.e32_buf);
     }
-    MPI_Type_free(&r->romio.datatype);
     return romio_queue_complete(r, err);
 }
 

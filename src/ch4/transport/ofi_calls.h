@@ -46,16 +46,15 @@
 
 #define MPIDI_OFI_CALL_REPEATED(call_, vni_, STR, eagain_) \
     do { \
-        int left_ = MPIR_CVAR_CH4_OFI_MAX_EAGAIN_RETRY; \
         ssize_t ret_; \
-        while ((ret_ = call_) == -FI_EAGAIN) { \
+        for (int left_ = MPIR_CVAR_CH4_OFI_MAX_EAGAIN_RETRY; unlikely((ret_ = call_) != 0); left_--) { \
+            MPIDI_OFI_ERR(ret_ != -FI_EAGAIN, mpi_errno, MPI_ERR_OTHER, "**ofid_"#STR, \
+                          "**ofid_"#STR" %s %d %s %s", __SHORT_FILE__, __LINE__, __func__, \
+                          fi_strerror(-ret_)); \
             MPIR_ERR_CHKANDJUMP(left_ == 0 && eagain_, mpi_errno, MPIX_ERR_EAGAIN, "**eagain"); \
             mpi_errno = MPIDI_progress_make_room(vni_); \
             MPIR_ERR_CHECK(mpi_errno); \
-            left_--; \
         } \
-        MPIDI_OFI_ERR(ret_ != 0, mpi_errno, MPI_ERR_OTHER, "**ofid_"#STR, "**ofid_"#STR" %s %d %s %s", \
-                      __SHORT_FILE__, __LINE__, __func__, fi_strerror(-ret_)); \
     } while (0)
 #undef MPIDI_OFI_CALL_RETRY
 #define MPIDI_OFI_CALL_RETRY MPIDI_OFI_CALL_REPEATED

@@ -121,20 +121,23 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_UCX_get(const MPIDI_UCX_remote_t * remote, vo
 MPL_STATIC_INLINE_PREFIX int MPIDI_UCX_put_packed(const MPIDI_UCX_remote_t * remote, const void *buf,
                                                   int count, MPI_Datatype datatype, size_t len)
 {
-    void *packed = MPL_malloc(len, MPL_MEM_BUFFER);
-    MPI_Aint done;
-    ucs_status_t status;
-    int mpi_errno;
+    ucs_status_t status = UCS_ERR_NO_MEMORY;
+    void *copy = MPL_malloc(len, MPL_MEM_BUFFER);
+    int mpi_errno = MPI_SUCCESS;
 
-    MPIR_Assert(packed);
-    mpi_errno = MPIR_Typerep_pack(buf, count, datatype, 0, packed, len, &done);
+    if (copy) {
+        MPI_Aint packed;
+        mpi_errno = MPIR_Typerep_pack(buf, count, datatype, 0, copy, len, &packed);
+        if (mpi_errno == MPI_SUCCESS) {
+            MPIR_Assert(packed == (MPI_Aint) len);
+            status = ucp_put(remote->ep, copy, len, remote->addr, remote->rkey);
+        }
+        MPL_free(copy);
+    }
     MPIR_ERR_CHECK(mpi_errno);
-    MPIR_Assert(done == len);
-    status = ucp_put(remote->ep, packed, len, remote->addr, remote->rkey);
     MPIDI_UCX_CHK_STATUS(status);
     MPIDI_UCX_need_flush(remote->win, remote->rank);
   fn_fail:
-    MPL_free(packed);
     return mpi_errno;
 }
 
