@@ -45,3 +45,5 @@ mpi_core_sources += \
     src/mpid/ch4/src/threads/vci.c \
     src/mpid/ch4/src/threads/watched.c \
     src/util/object_name.c
+
+include $(top_srcdir)/src/mpid/ch4/src/casper/Makefile.mk
