@@ -1,0 +1,16 @@
+/*
+ * Copyright (C) by the MPICH-TSM developers
+ *     See COPYRIGHT in top-level directory
+ */
+
+#ifndef MPIDI_DEVICE_TYPES_H_INCLUDED
+#define MPIDI_DEVICE_TYPES_H_INCLUDED
+
+/* The types of ours that the objects of the device contain: for mpidpre.h, in one line. */
+
+#include "../op.h"
+#include "am_counts.h"
+#include "win_posts.h"
+#include "targets.h"
+
+#endif /* MPIDI_DEVICE_TYPES_H_INCLUDED */
