@@ -22,6 +22,7 @@
  * until nothing is under way: no other thread may issue operations there. */
 
 #include "am_counts.h"
+#include "map_locked.h"
 
 typedef enum {
     MPIDI_AM_LOCAL,
