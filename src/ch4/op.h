@@ -194,6 +194,18 @@ typedef struct MPIDI_match_table {
 #endif
 #define MPIDI_REQUEST_BEHIND MPIDI_REQUEST_LOCAL_ MPIDIG_req_ext_t am_ext; MPIDI_REQUEST_POSTED
 
+/* Our part of the state of a VCI, in MPIDI_per_vci_t, behind what its holder uses: the tables of its
+ * queues, what vci.h says, and MPICH's count of completions, which any thread reads after a poll. */
+#if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI
+#define MPIDI_PER_VCI_MODEL_ \
+    MPIDI_match_table_t posted_table, unexp_table; \
+    MPIDI_vci_t threads MPL_ATTR_ALIGNED(MPL_CACHELINE_SIZE);
+#else
+#define MPIDI_PER_VCI_MODEL_
+#endif
+#define MPIDI_PER_VCI_BEHIND \
+    MPIDI_PER_VCI_MODEL_ MPL_atomic_int_t progress_count MPL_ATTR_ALIGNED(MPL_CACHELINE_SIZE);
+
 /* Our part of a communicator. */
 #ifdef ENABLE_CASPER
 #define MPIDI_COMM_CASPER \

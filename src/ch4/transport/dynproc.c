@@ -18,13 +18,14 @@ static struct {
 
 /* Not MPIR_Object_release_ref: that one assumes that nobody adds a reference to the last one, but
  * whoever connects to the same processes does. */
-void MPIDI_dynproc_release(int avtid)
+int MPIDI_dynproc_release(int avtid)
 {
 #if MPICH_THREAD_REFCOUNT == MPICH_REFCOUNT__LOCKFREE
     MPL_atomic_fetch_sub_int(&MPIDIU_get_av_table(avtid)->ref_count, 1);
 #else
     MPIDIU_get_av_table(avtid)->ref_count--;
 #endif
+    return 1;
 }
 
 int MPIDI_dynproc_in_use(int avtid)

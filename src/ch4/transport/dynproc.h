@@ -17,7 +17,7 @@
  *   MPIDI_dynproc_hold        a reference for each lpid that was looked up; then tables without
  *                             references are freed. With the mutex held.
  *   MPID_Release_lpids        drops them; lpids may be NULL. An lpid of 0 has none.
- *   MPIDI_dynproc_release     one reference less
+ *   MPIDI_dynproc_release     one reference less; returns 1: the caller must not free the table
  *   MPIDI_dynproc_in_use      whether there is such a table and it has references
  *   MPIDI_dynproc_grow        a larger array of tables. The old one stays for those that read it.
  *   MPIDI_dynproc_tables_end  frees all that is left
@@ -39,7 +39,7 @@ int MPIDI_dynproc_answer(uint64_t * lpid, int reply_tag, const char *name, int n
 
 void MPIDI_dynproc_hold(int size, const uint64_t lpids[]);
 void MPID_Release_lpids(int size, const uint64_t lpids[]);
-void MPIDI_dynproc_release(int avtid);
+int MPIDI_dynproc_release(int avtid);
 int MPIDI_dynproc_in_use(int avtid);
 void MPIDI_dynproc_grow(size_t table_size);
 void MPIDI_dynproc_tables_end(void);
