@@ -165,6 +165,8 @@ MPL_STATIC_INLINE_PREFIX void MPIDI_anysrc_free_partner(MPIR_Request * rreq)
 {
     MPIDI_anysrc_complete_partner(rreq, MPIDI_anysrc_detach_partner(rreq));
 }
+#else
+#define MPIDI_anysrc_free_partner(rreq_) do { } while (0)
 #endif /* MPIDI_CH4_DIRECT_NETMOD */
 
 #endif /* MPIDIG_REQUEST_H_INCLUDED */
