@@ -2,7 +2,7 @@
 # Copyright (C) by the MPICH-TSM developers
 # See COPYRIGHT in top-level directory
 #
-# Steps that maint/quickstart, maint/check and maint/check-tsan share. The caller sets root (this
+# Steps that maint/quickstart, maint/check and maint/check-* share. The caller sets root (this
 # repository) and me (its name for messages); everything is made below _build/runtime and _install,
 # unless the caller changes the three variables below.
 

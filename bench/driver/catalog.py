@@ -22,6 +22,8 @@ WITHOUT_THREADS, WITHOUT_DURATION = ("users", "single", "counted"), ("app", "cou
 COUNTED = ("isend", "irecv", "put", "direct", "test", "wait")
 LEVELS = {"": "", "-single": "-1 "}      # of threads: MPI_THREAD_MULTIPLE, MPI_THREAD_SINGLE
 GHOST_SIZES = (0, 64, 4096, 65536, 1048576, 4194304)
+MANY, SOME, FEW = (1, 2, 4, 8, 16, 64), (1, 8, 64), (1, 8)      # threads, in the set micro
+SIZES = (1, 1024, 16384, 1048576)
 ASYNC = {"MPIR_CVAR_ASYNC_PROGRESS": "1", "I_MPI_ASYNC_PROGRESS": "1"}
 
 
@@ -103,8 +105,8 @@ for name, pattern, about in (("handoff", "normal", "threads at one lock, empty s
                                  f"time from one acquisition to the next: {about}", "less", "locks",
                                  axis=None, sizes=(None,))
 
-# One control variable away from its default: the heuristics off (doc/design.md), another queue or
-# progress.
+# One control variable away from its default: the heuristics off (doc/design.md), another queue,
+# progress or lock.
 KNOBS = {name: {f"MPIR_CVAR_CH4_{variable}": value} for name, variable, value in (
     ("no inject", "SHM_INJECT", "0"), ("batch 1", "SHM_BATCH", "1"),
     ("no prefetch", "SHM_PREFETCH", "0"),
@@ -112,7 +114,9 @@ KNOBS = {name: {f"MPIR_CVAR_CH4_{variable}": value} for name, variable, value in
     ("no spin", "WAIT_SPIN_USEC", "0"), ("no long pauses", "TAKEN_PAUSES", "16"),
     ("never oversubscribed", "OVERSUBSCRIBED", "0"), ("combine 1", "MAX_COMBINE", "1"),
     ("combine 16", "MAX_COMBINE", "16"), ("wait-free", "POST_QUEUE", "wait-free"),
-    ("backoff", "THREAD_PROGRESS", "backoff"), ("blocking", "THREAD_PROGRESS", "blocking"))}
+    ("backoff", "THREAD_PROGRESS", "backoff"), ("blocking", "THREAD_PROGRESS", "blocking"),
+    ("mutex", "THREAD_LOCK", "mutex"), ("ticket", "THREAD_LOCK", "ticket"),
+    ("mcs", "THREAD_LOCK", "mcs"))}
 
 SETS = {
     "models": Set("every model of the given libraries: rates, latency, puts",
@@ -123,6 +127,20 @@ SETS = {
     "overview": Set("every model, lock and peer given, for `tsm-bench table`",
                     [(b, (1, 8, 64), None, "") for b in ("pairs", "fanin", "fanout", "latency")],
                     None, (), ""),
+    "micro": Set("all micro benchmarks, by threads, sizes and windows, but for instructions",
+                 [("pairs", MANY, (64,), ""), ("pairs", FEW, SIZES, "-w 64"),
+                  ("pairs", FEW, (1, 64, 1024, 16384), "-w 512"),
+                  ("stream", SOME, None, ""), ("stream", SOME, None, "-w 512"),
+                  ("processes", FEW, None, ""), ("alltoall", FEW, None, ""),
+                  *((b, SOME, None, "") for b in ("fanin", "fanin-equal", "fanout", "flood", "latency",
+                                                  "put")),
+                  ("put", FEW, SIZES, "-w 64"), ("get", FEW, None, ""), ("acc", FEW, None, ""),
+                  ("latency-server", FEW, None, ""), ("isend", FEW, None, ""),
+                  *((f"post-{mode}", (8,), None, "") for mode in ("wait", "poll", "pairs")),
+                  ("neighbour", (16,), None, ""), ("posted", None, None, ""),
+                  *((f"async-{mode}-{layout}", None, (64, 16384), "")
+                    for mode in ("put", "get", "acc") for layout in ("contiguous", "strided"))],
+                 None, (), ""),
     "instructions": Set("instructions of one call without contention, MPI_THREAD_MULTIPLE and SINGLE",
                         [(f"instructions-{name}{level}", None, None, "")
                          for name in COUNTED for level in LEVELS], None, (), ""),

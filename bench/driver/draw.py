@@ -2,6 +2,8 @@
 # See COPYRIGHT in top-level directory
 """Figures of results; needs matplotlib."""
 import os
+import re
+from collections import Counter
 
 from driver.records import Bad
 from driver.report import TABLE, WORD, experiment, groups_of, measured, names_of
@@ -50,36 +52,53 @@ def draw_lines(axes, points, x):
     axes.legend(fontsize="small", **beside)
 
 
-def plot(points, folder):
-    """Writes a figure for each benchmark, its options and the values of its other axes, machine and
-    state of it, to folder. Returns the exit status."""
+def figures_of(points):
+    """Yields (x, points, words of the title, name) of each figure: one for each benchmark, its options,
+    the values of its other axes, machine and state of it. The name has of these only what differs."""
+    states, taken = {p["state"] for p in points}, Counter()
+    kinds = {tuple(p[key] for key in TABLE[:3]) for p in points}
+    for key, here in groups_of(points, TABLE).items():
+        x = abscissa(here)
+        if x is None:
+            continue
+        of_set, benchmark, options, state = key[:4]
+        alone = sum(kind[:2] == key[:2] for kind in kinds) == 1
+        others = tuple(axis for axis in here[0]["axes"] if axis != x)
+        figures = groups_of(here, others)
+        for values, lines in figures.items():
+            at = [f"{v} {k}" for k, v in zip(others, values)]
+            name = [of_set, benchmark, "" if alone else options, state if len(states) > 1 else "",
+                    *(at if len(figures) > 1 else [])]
+            name = re.sub("[^a-zA-Z0-9.]+", "-", " ".join(filter(None, name)))[:90]
+            taken[name] += 1
+            yield (x, lines, [*filter(None, key[:4]), *experiment(here[0]), *at],
+                   name if taken[name] == 1 else f"{name}-{taken[name]}")
+
+
+def plot(points, folder, state=None):
+    """Writes figures to folder; state: those of one state of the machine. Returns the exit status."""
     try:
         import matplotlib
+        from PIL import Image
     except ImportError:
         raise Bad("plot needs Python's matplotlib, which is not installed") from None
     matplotlib.use("Agg")
     from matplotlib import pyplot
     drawn = 0
-    for key, here in groups_of(measured(points), TABLE).items():
-        x = abscissa(here)
-        if x is None:
-            continue
-        others = tuple(axis for axis in here[0]["axes"] if axis != x)
-        for values, lines in groups_of(here, others).items():
-            figure, axes = pyplot.subplots(figsize=(8, 5))
-            draw_lines(axes, lines, x)
-            intervals = ("ranges where fewer than 6 runs, else 95 % intervals"
-                         if any(p["n"] < 6 for p in lines) else "95 % intervals")
-            words = ([str(w) for w in key[:4] if w] + experiment(here[0])
-                     + [f"{v} {k}" for k, v in zip(others, values)])
-            axes.set_title(f"{' '.join(words)}\n{here[0]['machine']}; medians, {intervals}",
-                           fontsize=9)
-            os.makedirs(folder, exist_ok=True)
-            drawn += 1
-            name = "-".join(words).replace(" ", "-").replace("/", "-")[:100]
-            figure.savefig(os.path.join(folder, f"{drawn:02d}-{name}.png"), dpi=120,
-                           bbox_inches="tight")
-            pyplot.close(figure)
+    for x, lines, words, name in figures_of([p for p in measured(points)
+                                             if state in (None, p["state"])]):
+        figure, axes = pyplot.subplots(figsize=(8, 5))
+        draw_lines(axes, lines, x)
+        intervals = ("ranges where fewer than 6 runs, else 95 % intervals"
+                     if any(p["n"] < 6 for p in lines) else "95 % intervals")
+        axes.set_title(f"{' '.join(words)}\n{lines[0]['machine']}; medians, {intervals}", fontsize=9)
+        os.makedirs(folder, exist_ok=True)
+        drawn += 1
+        path = os.path.join(folder, name + ".png")
+        figure.savefig(path, dpi=120, bbox_inches="tight")
+        pyplot.close(figure)
+        with Image.open(path) as image:     # few colors: a third of the bytes
+            image.convert("RGB").quantize(64).save(path, optimize=True)
     if not drawn:
         raise Bad("nothing to draw: no run has a result, or results have no axis such as threads")
     print(f"{drawn} figure{'s' * (drawn > 1)} in {folder}")

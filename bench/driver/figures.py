@@ -25,7 +25,7 @@ ISSUING = tuple(f"alltoall-{name}" for name in ("wasted", "dangling", "posted", 
 
 ICS_MODELS = ("global", "per-vci", "offload", "hmcs-usc", "csync", "lockq")
 ICS_DIFFERS = ("two processes share a machine and its processors here; the paper has MCS locks and "
-               "waits that try the lock and back off, here only with --with-thread-lock=mcs and "
+               "waits that try the lock and back off, here only with MPIR_CVAR_CH4_THREAD_LOCK=mcs and "
                "MPIR_CVAR_CH4_THREAD_PROGRESS=backoff")
 TWO_NODES = ICS_DIFFERS + "; the paper has two nodes of 56 cores with Omni-Path"
 CLUSTER = ICS_DIFFERS + "; the paper has nodes of 36 cores with Omni-Path"
@@ -66,13 +66,13 @@ ICS19 = {
         TWO_NODES + "; up to 16 threads, not 110, so only its part within a socket; fanin and put as "
         "in fig5"),
     "ics19-fig7": Set(
-        "breadth-first search", [("bfs", (1, 4, 8), None, "-s 15 -n 8")], ICS_MODELS,
+        "breadth-first search", [("bfs", (1, 4, 8), None, "-s 15 -n 16")], ICS_MODELS,
         (Claim("bfs", {"threads": 8}, "lockq", "csync", 1.0, 1.08, "up to 8 % better"),
          Claim("bfs", {"threads": 8}, "lockq", "offload", 0.7, 1.0, "up to 30 % behind"),
          Claim("bfs", {"threads": 8}, "csync", "per-vci", None, None, "csync is ahead")),
         CLUSTER + "; scale 15 on 2 processes of up to 8 threads, not scale 32 on many of 35 threads"),
     "ics19-fig8": Set(
-        "particle transport", [("sweep", (1, 4), None, "-n 10")], ICS_MODELS,
+        "particle transport", [("sweep", (1, 4), None, "-n 100")], ICS_MODELS,
         (Claim("sweep", {}, "offload", "lockq", 0.59, 1.0,
                "up to 70 % worse (as time) where it takes 18 of 36 cores; no loss up to 4"),
          *(Claim("sweep", {}, ours, "global", None, None, "no significant loss")
@@ -178,7 +178,7 @@ TOPC = {
         LOCKS_DIFFER + "; one graph of scale 15 on 2 processes, not weak scaling of 25 to 32 with a "
         "process of 8 threads on each node; ours ends a level by NBX, of which it does not speak"),
     "topc-fig15": Set(
-        "3D stencil", [("stencil", (8,), None, "-n 500")], None,
+        "3D stencil", [("stencil", (8,), None, "-n 5000")], None,
         (Claim("stencil", {}, "clh-lpw", "mutex", 1.0, 1.75, "up to 75 % better"),
          Claim("stencil", {}, "clh-lpw", "clh", 1.0, 1.17, "up to 17 % better"),
          *(Claim("stencil", {}, ours, "mutex", None, None, "better, up to 4 MB for each core")
@@ -186,13 +186,13 @@ TOPC = {
         LOCKS_DIFFER + "; 2 processes exchange one face, so a thread has one send and one receive "
         "under way, not 64 nodes with windows of 8; 55 KB for each thread"),
     "topc-fig16": Set(
-        "particle transport", [("sweep", (4,), None, "-n 10")], None,
+        "particle transport", [("sweep", (4,), None, "-n 100")], None,
         (Claim("sweep", {}, "clh", "mutex", 1.0, 4.5,
                "strong scaling: alike on few cores, from 128 on mutex more than 350 % slower"),),
         LOCKS_DIFFER + "; a kernel in the manner of SNAP on 2 processes, where the wave has one step; "
         "the paper's weak scaling is not measured"),
     "topc-fig17": Set(
-        "k-mer exchange", [("kmer", (1,), None, "-n 20")], None,
+        "k-mer exchange", [("kmer", (1,), None, "-n 100")], None,
         (*(Claim("kmer", {}, ours, "mutex", 1.1, 1.38, "10 to 38 % better")
            for ours in ("ticket", "clh", "clh-lpw")),
          *(Claim("kmer", {}, ours, "clh", 1.0, 1.0, "alike") for ours in ("ticket", "clh-lpw"))),

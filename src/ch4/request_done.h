@@ -80,6 +80,14 @@ static inline int MPIR_Request_peek(MPIR_Request * req, MPI_Status * status)
     return req->status.MPI_ERROR;
 }
 
+/* The last step of a function that returns err, the error of req: err_return.h. */
+int MPIR_Err_of_request(MPIR_Request * req, int err);
+
+static inline int MPIR_Request_error(MPIR_Request * req, int err)
+{
+    return likely(err == MPI_SUCCESS) ? MPI_SUCCESS : MPIR_Err_of_request(req, err);
+}
+
 /* The error of a persistent collective. */
 static inline int MPIR_Request_coll_error(MPIR_Request * req)
 {

@@ -109,6 +109,7 @@ void MPIR_Ext_cs_yield(void);
             MPI_Info_free(&hints_); \
     } while (0)
 
+#include "romio_holes.h"
 #include "romio_queue.h"
 
 #endif /* ROMIO_LET_IN_H_INCLUDED */

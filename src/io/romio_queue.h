@@ -15,7 +15,7 @@
  * every process has begun them, since all begin the collective operations of a file in one order.
  *
  *   ROMIO_QUEUE_JOIN(r_, vars_)  a new operation: it begins with the gathering of offsets, now if the
- *                                queue is empty. Returns an error code.
+ *                                queue is empty. One that cannot begin ends with the error
  *   romio_queue_poll             its poll function. Takes ROMIO's mutex, since MPI_Test and MPI_Wait
  *                                are not calls of ROMIO, and lets one thread at a time do it. So
  *                                MPI_Test may wait for an access of another thread to a file; it
@@ -23,19 +23,24 @@
  *   romio_queue_keep(r, err)     *err is an error of r, or none, and becomes the first that r had. All
  *                                processes of an operation must go on, so its errors come at the end:
  *                                its query function returns the first
- *   romio_queue_complete(r, err) the operation is over: r may be gone when this returns
+ *   romio_queue_pass(r, err, e)  keeps e, of the start of an access, and *err, of the test whether it
+ *                                has ended, which becomes MPI_SUCCESS: r goes on
+ *   romio_queue_complete(r, err) the operation is over: r may be gone when this returns. With r->agrees
+ *                                the processes first tell each other whether one of them has an error:
+ *                                those that read for others are the only ones that see that it failed
  *   romio_queue_drain(fd)        end all that are outstanding: in ADIO_ReadStridedColl,
- *                                ADIO_WriteStridedColl, the functions of ordered access, and in
- *                                MPI_File_close, so that no operation refers to a closed file
+ *                                ADIO_WriteStridedColl, the functions of ordered access, other
+ *                                collective calls that wait, and in MPI_File_close, so that no
+ *                                operation refers to a closed file
  *
  * With external32 the operation accesses a buffer in place of the program's: the caller leaves it in
  * fd->e32_buf (of a read, also the program's in fd->e32_user), the operation takes it and in the end
  * converts what was read and frees it; the caller gets it back if the operation does not take it.
  *
- * MPI forbids MPI_File_set_view and MPI_File_set_size while an operation is outstanding (and
- * MPI_File_close). MPI_File_set_atomicity, MPI_File_seek_shared and MPI_File_preallocate make
- * only blocking collective calls on the communicator, which use other tags than nonblocking ones, and
- * change nothing that an operation uses after it has begun to send.
+ * MPI forbids MPI_File_set_view, MPI_File_set_size and MPI_File_sync while an operation is outstanding
+ * (and MPI_File_close). MPI_File_set_atomicity, MPI_File_seek_shared and MPI_File_preallocate change
+ * nothing that an operation uses after it has begun to send, but they make blocking collective calls,
+ * which another process may make after it has waited for the operation: so they drain as well.
  *
  * All but the poll function are called with the mutex. There is no wait function: MPI_Waitall would
  * call one for each request in turn, and generalized requests of the program would stand still
@@ -79,9 +84,11 @@ enum {
     ROMIO_QUEUE_OUTSIDE,        /* never in the queue */
     ROMIO_QUEUE_WAITS,
     ROMIO_QUEUE_BEGUN,
+    ROMIO_QUEUE_AGREES,
     ROMIO_QUEUE_OVER
 };
 
+/* If it fails, r is over. Its arrays stay, as the first of the two may be under way. */
 static inline int romio_queue_begin(ADIOI_NBC_Request * r)
 {
     int err = MPI_SUCCESS;
@@ -91,6 +98,8 @@ static inline int romio_queue_begin(ADIOI_NBC_Request * r)
                              &r->gathers[i]);
     if (err == MPI_SUCCESS)
         r->place = ROMIO_QUEUE_BEGUN;
+    else if (r->e32_buf)
+        ADIOI_Free(r->e32_buf);
     return err;
 }
 
@@ -122,6 +131,60 @@ static inline void romio_queue_remove(ADIOI_NBC_Request * r)
         romio_queue_list(r->fd);
 }
 
+static inline void romio_queue_keep(ADIOI_NBC_Request * r, int *err)
+{
+    if (r->error == MPI_SUCCESS)
+        r->error = *err;
+    *err = r->error;
+}
+
+static inline void romio_queue_pass(ADIOI_NBC_Request * r, int *err, int begin_err)
+{
+    romio_queue_keep(r, &begin_err);
+    romio_queue_keep(r, err);
+    *err = MPI_SUCCESS;
+}
+
+/* r->agrees is the same in all processes: each has exchanged what was read. */
+static inline int romio_queue_agree(ADIOI_NBC_Request * r)
+{
+    int err;
+
+    r->agrees = 0;
+    r->failed[0] = r->error != MPI_SUCCESS;
+    err = MPI_Iallreduce(&r->failed[0], &r->failed[1], 1, MPI_INT, MPI_MAX, r->fd->comm,
+                         &r->agreement);
+    if (err == MPI_SUCCESS)
+        r->place = ROMIO_QUEUE_AGREES;
+    return err;
+}
+
+static inline int romio_queue_complete(ADIOI_NBC_Request * r, int err)
+{
+    romio_queue_keep(r, &err);
+    if (r->agrees) {
+        err = romio_queue_agree(r);
+        if (err == MPI_SUCCESS)
+            return MPI_SUCCESS;
+        romio_queue_keep(r, &err);
+    }
+    if (r->place != ROMIO_QUEUE_OUTSIDE && r->rdwr == ADIOI_WRITE)
+        romio_holes_forget(r->fd);
+    romio_queue_remove(r);
+    r->place = ROMIO_QUEUE_OVER;
+    return MPI_Grequest_complete(r->req);
+}
+
+static inline int romio_queue_test_agreement(ADIOI_NBC_Request * r)
+{
+    int agreed = 0, err = MPI_Test(&r->agreement, &agreed, MPI_STATUS_IGNORE);
+
+    if (err != MPI_SUCCESS || !agreed)
+        return err;
+    return romio_queue_complete(r, r->failed[1] ? MPI_ERR_IO : MPI_SUCCESS);
+}
+
+/* The request exists, so it is the request that fails. */
 static inline int romio_queue_join(ADIOI_NBC_Request * r)
 {
     ADIOI_NBC_Request **end = &r->fd->queue;
@@ -136,30 +199,13 @@ static inline int romio_queue_join(ADIOI_NBC_Request * r)
         romio_queue_list(r->fd);
         err = romio_queue_begin(r);
     }
-    if (err != MPI_SUCCESS)
-        romio_queue_remove(r);
-    return err;
+    return err == MPI_SUCCESS ? MPI_SUCCESS : romio_queue_complete(r, err);
 }
 
 #define ROMIO_QUEUE_JOIN(r_, vars_) \
     ((r_)->mine[0] = &(vars_)->start_offset, (r_)->all[0] = (vars_)->st_offsets, \
      (r_)->mine[1] = &(vars_)->end_offset, (r_)->all[1] = (vars_)->end_offsets, \
      (r_)->gathers = (vars_)->req_offset, romio_queue_join(r_))
-
-static inline void romio_queue_keep(ADIOI_NBC_Request * r, int *err)
-{
-    if (r->error == MPI_SUCCESS)
-        r->error = *err;
-    *err = r->error;
-}
-
-static inline int romio_queue_complete(ADIOI_NBC_Request * r, int err)
-{
-    romio_queue_keep(r, &err);
-    romio_queue_remove(r);
-    r->place = ROMIO_QUEUE_OVER;
-    return MPI_Grequest_complete(r->req);
-}
 
 /* The poll functions of ROMIO let other threads in while they test, so one that finds the queue polled
  * leaves it alone. Nobody can join with the address of an operation that has just ended, because the
@@ -178,6 +224,8 @@ static inline void romio_queue_advance(ADIO_File fd)
     while ((oldest = fd->queue) != NULL) {
         if (oldest->place == ROMIO_QUEUE_WAITS)
             err = romio_queue_begin(oldest);
+        else if (oldest->place == ROMIO_QUEUE_AGREES)
+            err = romio_queue_test_agreement(oldest);
         else
             err = oldest->poll_fn(oldest, MPI_STATUS_IGNORE);
         if (fd->queue == oldest && err == MPI_SUCCESS)
@@ -259,6 +307,7 @@ static inline void romio_queue_end_external32(ADIOI_NBC_Request * r, MPI_Datatyp
 #define ADIO_ReadStridedColl(fd_, ...) \
     (romio_queue_drain(fd_), (*(fd_)->fns->ADIOI_xxx_ReadStridedColl) (fd_, __VA_ARGS__))
 #define ADIO_WriteStridedColl(fd_, ...) \
-    (romio_queue_drain(fd_), (*(fd_)->fns->ADIOI_xxx_WriteStridedColl) (fd_, __VA_ARGS__))
+    (romio_queue_drain(fd_), (*(fd_)->fns->ADIOI_xxx_WriteStridedColl) (fd_, __VA_ARGS__), \
+     romio_holes_forget(fd_))
 
 #endif /* ROMIO_QUEUE_H_INCLUDED */

@@ -50,6 +50,43 @@ static int err_run_handler(MPIR_Errhandler * errhandler, int handle, int cxx_kin
     return errcode;
 }
 
+/* Errors of file operations are returned whatever the handler of MPI_COMM_WORLD, which counts for calls
+ * with a list of requests. So a thread remembers of which requests it has met an error since it last
+ * returned one. A request of a file operation is a generalized one with a communicator, the file's. */
+enum {
+    ERR_OF_NONE,
+    ERR_OF_FILES,
+    ERR_OF_OTHERS               /* too */
+};
+static MPL_TLS int err_of_requests;
+
+/* A status has the code of a file operation itself, not one of a failed query function. */
+int MPIR_Err_of_request(MPIR_Request * req, int err)
+{
+    if (req->kind != MPIR_REQUEST_KIND__GREQUEST || !req->comm) {
+        err_of_requests = ERR_OF_OTHERS;
+        return err;
+    }
+    if (err_of_requests == ERR_OF_NONE)
+        err_of_requests = ERR_OF_FILES;
+    return checkForUserErrcode(err);
+}
+
+static bool err_takes_file(void)
+{
+    const int met = err_of_requests;
+
+    err_of_requests = ERR_OF_NONE;
+    return met == ERR_OF_FILES;
+}
+
+/* At the beginning of MPIR_Err_return_comm. */
+#define ERR_RETURN_OF_FILE(errcode_) \
+    do { \
+        if (err_takes_file()) \
+            return checkForUserErrcode(errcode_); \
+    } while (0)
+
 /* The end of MPIR_Err_return_comm: comm is the communicator whose handler counts. */
 static int err_return_comm(MPIR_Comm * comm, const char fcname[], int errcode)
 {

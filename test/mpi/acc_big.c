@@ -4,15 +4,36 @@
 /* An accumulate of more basic elements than an int can count, to one target (MPI-4.0 section 12.3.4).
  * The origin gives one block again and again, by a datatype without extent; the target has a place for
  * each. It also keeps the elements until all have come, so it needs twice -s bytes, by default a little
- * more than 4 GiB; with less free memory the test says so and ends. */
+ * more than 4 GiB; where there is less, or this container may not use it, the test says so and ends. */
 #include "mt.h"
 
 #define BLOCK (16L << 20)
 
+/* What a file of the control group says; SIZE_MAX if there is none, or no limit. */
+static size_t limit_in(const char *name)
+{
+    size_t limit = SIZE_MAX;
+    FILE *f = fopen(name, "r");
+
+    if (f && fscanf(f, "%zu", &limit) != 1)
+        limit = SIZE_MAX;
+    if (f)
+        fclose(f);
+    return limit;
+}
+
+static size_t memory_limit(void)
+{
+    size_t a = limit_in("/sys/fs/cgroup/memory.max");
+    size_t b = limit_in("/sys/fs/cgroup/memory/memory.limit_in_bytes");
+
+    return a < b ? a : b;
+}
+
 static size_t memory_available(void)
 {
     char line[256];
-    size_t kib = 0;
+    size_t kib = 0, limit = memory_limit();
     FILE *f = fopen("/proc/meminfo", "r");
 
     while (f && fgets(line, sizeof(line), f)) {
@@ -21,7 +42,7 @@ static size_t memory_available(void)
     }
     if (f)
         fclose(f);
-    return kib << 10;
+    return kib << 10 < limit ? kib << 10 : limit;
 }
 
 static unsigned char element(long i)

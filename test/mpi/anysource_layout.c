@@ -145,7 +145,7 @@ static void *worker(void *arg)
 
 int main(int argc, char **argv)
 {
-    mt_init(argc, argv, 2, 320);
+    mt_init(argc, argv, 2, 160);
     MT_CHECK(mt.threads >= 2, "at least 2 threads are needed");
     blocks = (int) ((mt.bytes ? mt.bytes : 4000000) / (BLOCK * (long) sizeof(int)));
     buf = mt_alloc((size_t) blocks * 2 * BLOCK * sizeof(int));

@@ -2,13 +2,14 @@
  * See COPYRIGHT in top-level directory */
 
 /* Rank 1 sends windows of messages that come before their receives, and rank 0 takes them in. The
- * memory that keeps them is used again: after some windows rank 0 has few page faults. When the
- * buffers were unmapped after each window, it had one and more for each message. */
+ * memory that keeps them is used again: after some windows rank 0 has few page faults, though the
+ * system may cause some of its own. When the buffers were unmapped after each window, it had one and
+ * more for each message. */
 #include "mt.h"
 
 #include <sys/resource.h>
 
-enum { WINDOW = 256, WARM_UP = 20, WINDOWS = 200 };
+enum { WINDOW = 256, WARM_UP = 20, WINDOWS = 200, MOST = WINDOWS * WINDOW / 16 };
 
 static long faults(void)
 {
@@ -42,6 +43,6 @@ int main(int argc, char **argv)
         window();
     }
     after = faults();
-    MT_CHECK(after - before < WINDOWS, "%ld page faults in %d windows", after - before, WINDOWS);
+    MT_CHECK(after - before < MOST, "%ld page faults in %d windows", after - before, WINDOWS);
     return mt_finish();
 }

@@ -5,16 +5,18 @@
  * that interleave, and the processes complete them in different ways: the buffers of ROMIO hold
  * much less than one operation accesses. Then a blocking operation, one with the shared pointer and a
  * change to atomic mode come while one is under way, and operations on two files are waited for in
- * different orders, by MPI_Waitall and by MPI_Wait. A type is freed before the operation ends.
+ * different orders, by MPI_Waitall and by MPI_Wait. Some processes wait for an operation before they
+ * make another collective call for the file, the others after it. A type is freed before the operation
+ * ends.
  * An operation fails, and those after it do not. */
-#include "mt.h"
+#include "folder.h"
+#include <sched.h>
 #include <sys/resource.h>
 
 #define OPS 4
 #define BLOCK 25                /* ints in a row of one process */
 #define COUNT (BLOCK * 200)     /* ints of one process in one operation */
 
-static char folder[] = "/tmp/file_outstanding.XXXXXX";
 static int data[OPS][COUNT];
 static uint64_t rng;
 
@@ -92,6 +94,7 @@ static void end(int n, MPI_Request * r, int way)
             while (!done) {
                 MT_OK(MPI_Testall(n, r, &done, MPI_STATUSES_IGNORE));
                 mt_delay((unsigned) (mt_rand(&rng) % 1000));
+                sched_yield();  /* a server thread may want this processor */
             }
             break;
         case 1:
@@ -170,6 +173,39 @@ static void beside_ordered(MPI_File file, int round)
     MT_OK(MPI_File_read_at(file, second, data[1], COUNT, MPI_INT, MPI_STATUS_IGNORE));
     check(round, "beside MPI_File_write_ordered");
     MT_OK(MPI_Barrier(MPI_COMM_WORLD));
+}
+
+/* All begin the operation before the other call; where they wait for it is up to them. */
+static void two_orders(MPI_File file, int round)
+{
+    const MPI_Offset mine = (MPI_Offset) mt.rank * COUNT * (MPI_Offset) sizeof(int);
+    const MPI_Offset further = mine + (MPI_Offset) mt.size * COUNT * (MPI_Offset) sizeof(int);
+    MPI_Request r;
+    fill(round);
+    for (int call = 0; call < 5; call++) {
+        MT_OK(MPI_File_iwrite_at_all(file, mine, data[0], COUNT, MPI_INT, &r));
+        if ((mt.rank + round) % 2 == 0)
+            MT_OK(MPI_Wait(&r, MPI_STATUS_IGNORE));
+        switch (call) {
+            case 0:
+                MT_OK(MPI_File_write_at_all(file, further, data[1], COUNT, MPI_INT,
+                                            MPI_STATUS_IGNORE));
+                break;
+            case 3:
+                MT_OK(MPI_File_preallocate(file, 1));
+                break;
+            case 4:
+                MT_OK(MPI_File_seek_shared(file, 0, MPI_SEEK_SET));
+                break;
+            default:
+                MT_OK(MPI_File_set_atomicity(file, call == 1));
+        }
+        MT_OK(MPI_Wait(&r, MPI_STATUS_IGNORE));
+    }
+    memset(data, 0, 2 * sizeof(data[0]));
+    MT_OK(MPI_File_read_at_all(file, mine, data[0], COUNT, MPI_INT, MPI_STATUS_IGNORE));
+    MT_OK(MPI_File_read_at_all(file, further, data[1], COUNT, MPI_INT, MPI_STATUS_IGNORE));
+    check(round, "two orders");
 }
 
 /* The ints of operation 0 and 1 are those at even and odd places of a buffer. */
@@ -256,12 +292,10 @@ static void too_large(MPI_File file, int round)
 int main(int argc, char **argv)
 {
     MPI_File file, other, plain, external;
-    mt_init(argc, argv, 1, 9);
+    mt_init(argc, argv, 1, 6);
     rng = mt_rng(mt.rank, 0);
     signal(SIGXFSZ, SIG_IGN);
-    if (mt.rank == 0)
-        MT_CHECK(mkdtemp(folder), "cannot make %s", folder);
-    MT_OK(MPI_Bcast(folder, sizeof(folder), MPI_CHAR, 0, MPI_COMM_WORLD));
+    make_folder("file_outstanding");
     file = open_file("interleaved", 1);
     other = open_file("other", 1);
     plain = open_file("plain", 0);
@@ -272,6 +306,7 @@ int main(int argc, char **argv)
         beside_blocking(file, round + 1);
         beside_ordered(plain, round);
         two_files(file, other, round);
+        two_orders(plain, round);
         freed_type(file, round);
         too_large(file, round);
     }
@@ -279,8 +314,6 @@ int main(int argc, char **argv)
     MT_OK(MPI_File_close(&plain));
     MT_OK(MPI_File_close(&other));
     MT_OK(MPI_File_close(&file));
-    MT_OK(MPI_Barrier(MPI_COMM_WORLD));
-    if (mt.rank == 0)
-        rmdir(folder);
+    remove_folder();
     return mt_finish();
 }

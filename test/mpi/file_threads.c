@@ -6,7 +6,8 @@
  * call. Then a process opens a file of its own while a thread of it waits in a collective call. An
  * error handler of a file asks for the file's size. Threads write one file through its shared
  * pointer, and through the individual one beside collective calls. */
-#include "mt.h"
+#include "folder.h"
+#include <sched.h>
 
 #define VALUES 1000
 #define REGION (1 << 18)         /* bytes that a process writes with its individual pointer at most */
@@ -14,7 +15,6 @@
 
 static MPI_Comm comms[MT_MAX_THREADS];
 static MPI_File shared;
-static char folder[] = "/tmp/file_threads.XXXXXX";
 static int handled;
 static atomic_int is_over;
 
@@ -138,7 +138,7 @@ static void *write_far(void *arg)
             continue;
         }
         MT_OK(MPI_File_iwrite_at_all(shared, far_away(), &i, 1, MPI_BYTE, &r));
-        for (done = 0; i % 3 == 1 && !done;)
+        for (done = 0; i % 3 == 1 && !done; sched_yield())      /* to a server thread */
             MT_OK(MPI_Test(&r, &done, MPI_STATUS_IGNORE));
         MT_OK(MPI_Wait(&r, MPI_STATUS_IGNORE));
     }
@@ -195,9 +195,7 @@ static void individual_pointer(void)
 int main(int argc, char **argv)
 {
     mt_init(argc, argv, 4, 5);
-    if (mt.rank == 0)
-        MT_CHECK(mkdtemp(folder), "cannot make %s", folder);
-    MT_OK(MPI_Bcast(folder, sizeof(folder), MPI_CHAR, 0, MPI_COMM_WORLD));
+    make_folder("file_threads");
     for (int i = 0; i < mt.threads; i++)
         MT_OK(MPI_Comm_dup(MPI_COMM_WORLD, &comms[i]));
     mt_run(mt.threads, collective);
@@ -207,8 +205,6 @@ int main(int argc, char **argv)
     individual_pointer();
     for (int i = 0; i < mt.threads; i++)
         MT_OK(MPI_Comm_free(&comms[i]));
-    MT_OK(MPI_Barrier(MPI_COMM_WORLD));
-    if (mt.rank == 0)
-        rmdir(folder);
+    remove_folder();
     return mt_finish();
 }

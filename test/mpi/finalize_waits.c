@@ -3,17 +3,24 @@
 
 /* MPI_Finalize while another thread waits in MPI, which is erroneous: one line says so and the program
  * ends, neither by a signal nor with status 0. Starts itself, as programs of one process. */
+#define _GNU_SOURCE
 #include "alone.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define LINE "Abort(1) on node 0 (rank 0 in comm 0): MPI_Finalize was called while 1 other thread of"
 
 #define REQUESTS 3
 
+#define WAY_THERE_NS 20000000   /* more processor time than a thread needs to get into its call */
+
 static const char *const calls[] = { "recv", "probe", "mprobe", "waitall", "waitany" };
+static atomic_int waiter;       /* its number in the system, once it is about to call */
 
 /* No message ever comes. */
 static void *waits(void *arg)
@@ -23,6 +30,7 @@ static void *waits(void *arg)
     MPI_Message message;
     int i;
 
+    atomic_store(&waiter, (int) syscall(SYS_gettid));
     if (!strcmp(call, "recv"))
         MPI_Recv(&i, 1, MPI_INT, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     if (!strcmp(call, "probe"))
@@ -38,6 +46,33 @@ static void *waits(void *arg)
     return NULL;
 }
 
+static int sleeps(int task)
+{
+    char name[64], state = 0;
+    snprintf(name, sizeof(name), "/proc/self/task/%d/stat", task);
+    FILE *file = fopen(name, "r");
+    if (!file || fscanf(file, "%*d (%*[^)]) %c", &state) != 1)
+        state = 0;
+    if (file)
+        fclose(file);
+    return state == 'S';
+}
+
+/* The thread is in its call when it sleeps, or has used the processor for long: it does neither on the
+ * way there. */
+static void await_call(pthread_t thread)
+{
+    struct timespec used = { 0, 0 };
+    clockid_t clock;
+
+    while (!atomic_load(&waiter) || pthread_getcpuclockid(thread, &clock))
+        usleep(1000);
+    while (!sleeps(atomic_load(&waiter)) && used.tv_sec == 0 && used.tv_nsec < WAY_THERE_NS) {
+        usleep(1000);
+        clock_gettime(clock, &used);
+    }
+}
+
 static int finalize_early(void)
 {
     pthread_t thread;
@@ -45,7 +80,7 @@ static int finalize_early(void)
 
     MPI_Init_thread(NULL, NULL, MPI_THREAD_MULTIPLE, &provided);
     pthread_create(&thread, NULL, waits, (void *) alone_as);
-    usleep(300000);
+    await_call(thread);
     MPI_Finalize();
     return 0;
 }

@@ -5,7 +5,8 @@
  * in than there may be and some are issued during the flush.  SPARSE has gaps after each element and is
  * packed; DENSE and BOTH have long blocks, at the origin and at both ends, and are not.  Each element
  * arrives in its place, and a get leaves the gaps alone.  The same with many small ones, each of which
- * takes a buffer.  While those of one window are under way, another window is flushed. */
+ * takes a buffer.  While those of one window are under way, another window is flushed, and an operation
+ * with a request, an active message that is packed in such a buffer, ends before the flush. */
 #include "mt.h"
 
 #define N 25000                 /* elements of an operation: 200 KB */
@@ -14,6 +15,7 @@
 #define OPS 3
 #define MANY 50                 /* small operations, of FEW elements */
 #define FEW 8
+#define MIDDLE 1000             /* of one with a request */
 #define GAP (-1L)
 
 enum { SPARSE, DENSE, BOTH, KINDS };
@@ -25,7 +27,7 @@ typedef struct {
 
 static MPI_Win win, other;
 static types_t types[KINDS];
-static MPI_Datatype small;
+static MPI_Datatype small, middle;
 
 static int at_origin(int kind, int i)
 {
@@ -145,6 +147,31 @@ static void many(int id, long round, long *data)
     }
 }
 
+/* The small ones before it have all the buffers, and keep them until the flush. */
+static void with_request(int id, long round, long *data)
+{
+    long *out = data + MANY * 2 * FEW;
+    MPI_Request r;
+
+    for (int i = 0; i < MANY * 2 * FEW + 2 * MIDDLE; i++)
+        data[i] = value(id, round, DENSE, 0, i);
+    for (int k = 0; k < MANY; k++)
+        MT_OK(MPI_Put(data + k * 2 * FEW, 1, small, mt.peer, row(id, 0) + k * FEW, FEW, MPI_LONG, win));
+    MT_OK(MPI_Rput(out, 1, middle, mt.peer, row(id, 1), MIDDLE, MPI_LONG, win, &r));
+    MT_OK(MPI_Wait(&r, MPI_STATUS_IGNORE));
+    MT_OK(MPI_Win_flush(mt.peer, win));
+    MT_OK(MPI_Get(out, MIDDLE, MPI_LONG, mt.peer, row(id, 1), MIDDLE, MPI_LONG, win));
+    MT_OK(MPI_Get(data, MANY * FEW, MPI_LONG, mt.peer, row(id, 0), MANY * FEW, MPI_LONG, win));
+    MT_OK(MPI_Win_flush(mt.peer, win));
+    for (int i = 0; i < MANY * FEW + MIDDLE; i++) {
+        const int is_small = i < MANY * FEW;
+        long got = is_small ? data[i] : out[i - MANY * FEW];
+        long want = value(id, round, DENSE, 0, 2 * i);
+        MT_CHECK(got == want, "round %ld, with a request, element %d: %ld instead of %ld", round, i,
+                 got, want);
+    }
+}
+
 static void *worker(void *arg)
 {
     const int id = ((mt_thread_t *) arg)->id;
@@ -157,6 +184,7 @@ static void *worker(void *arg)
             get(id, round, kind, data);
         }
         many(id, round, data);
+        with_request(id, round, data);
     }
     free(data);
     return NULL;
@@ -170,6 +198,7 @@ int main(int argc, char **argv)
     mt_init(argc, argv, 1, 10);
     size = (MPI_Aint) mt.threads * OPS * ROW * (MPI_Aint) sizeof(long);
     small = vector(FEW, FEW, 2);
+    middle = vector(MIDDLE, MIDDLE, 2);
     types[SPARSE] = (types_t) { vector(N, N, 2), MPI_LONG, N };
     types[DENSE] = (types_t) { vector(N, 10, 3000), MPI_LONG, N };
     types[BOTH] = (types_t) { vector(N, 10, 3000), vector(N, 5, 6000), 1 };
@@ -189,6 +218,7 @@ int main(int argc, char **argv)
     for (int kind = 0; kind < KINDS; kind++)
         MT_OK(MPI_Type_free(&types[kind].origin));
     MT_OK(MPI_Type_free(&types[BOTH].target));
+    MT_OK(MPI_Type_free(&middle));
     MT_OK(MPI_Type_free(&small));
     free(mem);
     return mt_finish();

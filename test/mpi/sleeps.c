@@ -21,7 +21,7 @@
 #include <sys/resource.h>
 
 #define TRIPS 50                /* in a stretch */
-#define STRETCHES 1000          /* in a round, at most */
+#define STRETCHES 4000          /* in a round, at most */
 #define ENOUGH 5                /* stretches without a sleep */
 #define STOP (-1)
 

@@ -42,10 +42,17 @@ static pthread_barrier_t ready;
 static MPI_Win win;
 static long *mem;
 
+/* Between two looks: the processors are for the thread that goes on step by step and for its tracer,
+ * each of which waits for the other at every step. */
+static void rest(void)
+{
+    usleep(50);
+}
+
 static void wait_for(atomic_int * what, int value)
 {
     while (atomic_load(what) < value)
-        sched_yield();
+        rest();
 }
 
 /* ---- the child: traces one thread of its parent; no MPI, no allocation ---- */
@@ -128,7 +135,7 @@ static void tracer(void)
                 resume_strays();
                 /* fall through */
             default:
-                sched_yield();
+                rest();
         }
         if (getppid() == 1)
             _exit(0);
@@ -141,7 +148,7 @@ static void command(int state, int reached)
 {
     atomic_store(&control->state, state);
     while (atomic_load(&control->state) != reached)
-        sched_yield();
+        rest();
     MT_CHECK(!atomic_load(&control->failed), "ptrace: %s", strerror(atomic_load(&control->failed)));
 }
 
@@ -170,8 +177,12 @@ static int server_thread(void)
 static void test_until_done(MPI_Request r[2])
 {
     int flag = 0;
-    while (!flag)
+    while (1) {
         MT_OK(MPI_Testall(2, r, &flag, MPI_STATUSES_IGNORE));
+        if (flag)
+            return;
+        sched_yield();          /* the tracer, or the other victim, may want this processor */
+    }
 }
 
 /* Exchanges messages with the other victim until both may end. */
@@ -254,7 +265,7 @@ static void *leader(void *unused)
         tracer();
     MT_CHECK(child > 0, "fork: %s", strerror(errno));
     while (atomic_load(&control->state) != RUNS)
-        sched_yield();
+        rest();
     for (int round = 1; round <= mt.iters; round++) {
         control->victim = round % control->victims;
         control->steps = (long) (mt_rand(&rng) % MOST_STEPS);

@@ -19,6 +19,7 @@
  * synchronization. */
 
 #include "ofi_deferred_peers.h"
+#include "ofi_flush.h"
 
 typedef enum {
     MPIDI_OFI_CALL_WRITE,

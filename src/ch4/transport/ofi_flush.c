@@ -89,7 +89,7 @@ void MPIDI_OFI_flush_forget(MPIR_Win * win)
 }
 
 /* Of what has completed in any window of the vni, also of operations that are not issued in full. */
-static void give_back_buffers(int vni)
+void MPIDI_OFI_flush_give_back(int vni)
 {
     for (MPIR_Win * win = PACKED(vni); win; win = MPIDI_OFI_WIN(win).next_packed) {
         if (fi_cntr_read(MPIDI_OFI_WIN(win).cmpl_cntr) != MPIDI_OFI_win_read_issued_cntr(win))
@@ -128,7 +128,7 @@ int MPIDI_OFI_flush_issue(MPIR_Win * win, int vni)
     finish_noncontig(win);
     mpi_errno = MPIDI_OFI_issue_deferred_rma(win);
     if (mpi_errno == MPI_SUCCESS && issued == MPIDI_OFI_win_read_issued_cntr(win)) {
-        give_back_buffers(vni);
+        MPIDI_OFI_flush_give_back(vni);
         mpi_errno = MPIDI_progress_turn_locked(vni);
     }
     return mpi_errno;

@@ -15,6 +15,8 @@
  *   MPIDI_OFI_flush_begin    a flush begins to wait
  *   MPIDI_OFI_flush_reached  everything issued has completed: end all waits for that counter
  *   MPIDI_OFI_flush_issue    everything issued has completed: issue more of what waits for pack buffers
+ *   MPIDI_OFI_flush_give_back  something else waits for pack buffers, an active message: windows keep
+ *                            those of what has completed until they are flushed, which may be never
  *   MPIDI_OFI_flush_packed   the window has an operation that needs pack buffers
  *   MPIDI_OFI_flush_forget   the window is freed
  *   MPIDI_OFI_flush_drop     what waits for pack buffers has failed, and is not issued again
@@ -34,6 +36,7 @@
 void MPIDI_OFI_flush_begin(MPIR_Win * win, int vni, MPIDI_OFI_flush_wait_t * self);
 void MPIDI_OFI_flush_reached(int vni, struct fid_cntr *cntr);
 int MPIDI_OFI_flush_issue(MPIR_Win * win, int vni);
+void MPIDI_OFI_flush_give_back(int vni);
 void MPIDI_OFI_flush_packed(MPIR_Win * win);
 void MPIDI_OFI_flush_forget(MPIR_Win * win);
 void MPIDI_OFI_flush_drop(MPIR_Win * win, MPIDI_OFI_win_request_t * req, struct iovec *target_iov);

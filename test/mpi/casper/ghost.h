@@ -6,34 +6,83 @@
 
 /* The ghost of two users, and to stop it. */
 #include "../mt.h"
+#include <dirent.h>
 
 static pid_t ghost;
+
+/* The parent of a process, and its state; 0 if there is none. */
+static int parent_of(pid_t pid, char *state)
+{
+    char name[64];
+    int parent = 0;
+    snprintf(name, sizeof(name), "/proc/%d/stat", (int) pid);
+    FILE *file = fopen(name, "r");
+    if (!file || fscanf(file, "%*d (%*[^)]) %c %d", state, &parent) != 2)
+        parent = 0;
+    if (file)
+        fclose(file);
+    return parent;
+}
 
 /* The one child of our parent that is not a user is the ghost. */
 static void find_ghost(void)
 {
-    char command[64], line[64];
     pid_t me = getpid(), users[2];
+    struct dirent *entry;
+    char state;
     MT_OK(MPI_Allgather(&me, sizeof(me), MPI_BYTE, users, sizeof(me), MPI_BYTE, MPI_COMM_WORLD));
-    snprintf(command, sizeof(command), "pgrep -P %d", (int) getppid());
-    FILE *list = popen(command, "r");
-    while (list && fgets(line, sizeof(line), list)) {
-        pid_t pid = (pid_t) atoi(line);
-        if (pid != users[0] && pid != users[1] && kill(pid, 0) == 0)
+    DIR *all = opendir("/proc");
+    while (all && (entry = readdir(all))) {
+        pid_t pid = (pid_t) atoi(entry->d_name);
+        if (pid > 0 && pid != users[0] && pid != users[1] && parent_of(pid, &state) == getppid() &&
+            state != 'Z')
             ghost = pid;
     }
-    if (list)
-        pclose(list);
+    if (all)
+        closedir(all);
     MT_CHECK(ghost, "no ghost");
 }
 
-/* It sleeps by now. */
+static inline void await_state(char wanted)
+{
+    char state = 0;
+    while (parent_of(ghost, &state) && state != wanted)
+        usleep(200);
+}
+
+/* Whether the ghost, which is stopped, was inside a system call. Where the system does not tell, it is
+ * taken to have been. */
+static inline int was_in_system_call(void)
+{
+    char name[64], line[256];
+    int is_outside = 0;
+    snprintf(name, sizeof(name), "/proc/%d/syscall", (int) ghost);
+    FILE *file = fopen(name, "r");
+    if (file && fgets(line, sizeof(line), file))
+        is_outside = line[0] == '-';
+    if (file)
+        fclose(file);
+    return !is_outside;
+}
+
+/* It is stopped while it sleeps: elsewhere it may be at the desk, where users would wait for it. */
+static inline void stop_asleep(void)
+{
+    while (1) {
+        await_state('S');
+        MT_CHECK(kill(ghost, SIGSTOP) == 0, "cannot stop the ghost");
+        await_state('T');
+        if (was_in_system_call())
+            return;
+        MT_CHECK(kill(ghost, SIGCONT) == 0, "cannot let the ghost go on");
+    }
+}
+
 static inline void stop_ghost(void)
 {
     MT_OK(MPI_Barrier(MPI_COMM_WORLD));
-    usleep(20000);
     if (mt.rank == 0)
-        MT_CHECK(kill(ghost, SIGSTOP) == 0, "cannot stop the ghost");
+        stop_asleep();
     MT_OK(MPI_Barrier(MPI_COMM_WORLD));
 }
 

@@ -2,8 +2,8 @@
  * See COPYRIGHT in top-level directory */
 
 /* Memory of MPI_Alloc_mem that a message came from before its receive goes back to the system after
- * MPI_Free_mem: the ghost, which has kept the message, no longer maps it. Run it with an even number
- * of users. */
+ * MPI_Free_mem: the ghost, which has kept the message, no longer maps it. The test never ends if it
+ * does. Run it with an even number of users. */
 #include "../mt.h"
 
 #include <sys/statvfs.h>
@@ -62,10 +62,8 @@ int main(int argc, char **argv)
         once(i % 100);
     MT_OK(MPI_Barrier(MPI_COMM_WORLD));
     /* the ghost lets go when it is idle */
-    for (int i = 0; i < 200 && in_use() > before + mt.iters * MEMORY / 4; i++)
+    while (in_use() > before + mt.iters * MEMORY / 4)
         rest(50);
-    MT_CHECK(in_use() <= before + mt.iters * MEMORY / 4, "%ld MB more are in use, of %ld",
-             (in_use() - before) >> 20, mt.iters * MEMORY >> 20);
     MT_OK(MPI_Barrier(MPI_COMM_WORLD));
     return mt_finish();
 }

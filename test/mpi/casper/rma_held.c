@@ -34,12 +34,14 @@ static void share_flag(void)
         unlink(name);
 }
 
-/* Without a call of MPI. */
+/* Without a call of MPI, and without the processor, which the ghosts need. */
 static void wait_for_round(_Atomic int *counter, int round)
 {
     time_t begin = time(NULL);
-    while (atomic_load(counter) < round)
+    while (atomic_load(counter) < round) {
         MT_CHECK(time(NULL) - begin < LIMIT, "round %d: the quick origin is held up", round);
+        usleep(100);
+    }
 }
 
 /* Every second long: the description of the datatype does not fit into one message. */

@@ -4,6 +4,7 @@
 /* A program that goes wrong as its argument says; see the script faults. With the arguments lives and
  * stop-at-desk nothing may go wrong. */
 #define _GNU_SOURCE
+#include <dirent.h>
 #include <dlfcn.h>
 #include <mpi.h>
 #include <pthread.h>
@@ -76,15 +77,16 @@ static int is_our_program(pid_t pid)
  * that of even or odd numbers; -1: all. */
 static void signal_ghosts(int signal, int clique)
 {
-    char line[64];
-    FILE *list = popen("pgrep -x victim", "r");
-    while (list && fgets(line, sizeof(line), list)) {
-        pid_t pid = (pid_t) atoi(line);
-        if (!is_user(pid) && is_our_program(pid) && (clique < 0 || number_of(pid) % 2 == clique))
+    DIR *all = opendir("/proc");
+    struct dirent *entry;
+    while (all && (entry = readdir(all))) {
+        pid_t pid = (pid_t) atoi(entry->d_name);
+        if (pid > 0 && !is_user(pid) && is_our_program(pid) &&
+            (clique < 0 || number_of(pid) % 2 == clique))
             kill(pid, signal);
     }
-    if (list)
-        pclose(list);
+    if (all)
+        closedir(all);
 }
 
 static void *accumulate(void *arg)

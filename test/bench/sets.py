@@ -1,0 +1,80 @@
+# Copyright (C) by the MPICH-TSM developers
+# See COPYRIGHT in top-level directory
+"""Tests for test/bench/driver: what sets have, and the figures that are drawn."""
+import os
+import re
+
+from driver import catalog, draw, library, measure, records
+
+BENCH = os.path.dirname(os.path.dirname(os.path.abspath(catalog.__file__)))
+
+
+def knobs(tests):
+    """Every variant sets a variable that the library has, and keeps what its model needs."""
+    declared = ""
+    for folder, _, files in os.walk(os.path.join(os.path.dirname(BENCH), "src", "ch4")):
+        for name in files:
+            with open(os.path.join(folder, name), encoding="utf-8") as f:
+                declared += f.read()
+    for name, env in catalog.KNOBS.items():
+        for variable in env:
+            tests.tell(f"knob '{name}': {variable} exists",
+                       re.search(rf"name +: {variable}\n", declared) is not None)
+    for tool in ("mpicc", "mpirun"):
+        tests.script(f"knobs/bin/{tool}", "")
+    lib = library.Library("m", tests.path("knobs"), {"A": "1", "B": "1"})
+    tests.same("variants", [(v.name, v.own) for v in library.with_variants([lib], {"x": {"B": "2"}})],
+               [("m", {"A": "1", "B": "1"}), ("m x", {"A": "1", "B": "2"})])
+
+
+def micro(tests):
+    """The set has what its programs can measure, with both windows and all sizes."""
+    points = measure.points_of(catalog.chosen("micro"))
+    kinds = ("threads", "processes", "ranks")
+    tests.same("benchmarks that the set micro lacks",
+               [name for name, b in catalog.BENCHMARKS.items() if b.kind in kinds and not b.traced
+                and name not in {p.benchmark for p in points}], [])
+    tests.same("its windows of 512 and messages of 1 MB",
+               sorted({p.benchmark for p in points if "512" in p.options or p.size == 1 << 20}),
+               ["pairs", "put", "stream"])
+
+
+def options_of_a_set(tests):
+    """The user's options replace those of a set: points that were apart by them are one."""
+    for options, wanted in ((None, 12), ("-w 8", 8)):
+        points = measure.points_of(catalog.chosen("topc-fig12", options=options))
+        tests.same(f"points of topc-fig12 with {options}", (len(points), len(set(points))),
+                   (wanted, wanted))
+    status, out, err = tests.tool("run", "topc-fig12", "--options=-w 8", "--library", "x:/nowhere")
+    tests.tell("a word that options are replaced", status == 2 and err.splitlines()[0]
+               == "tsm-bench: --options replaces the options of the set: -w 64, -w 512", err)
+
+
+def scales(tests):
+    """Figures keep values that are zero, or below."""
+    for values, wanted in (((2, 1), ("log", {})), ((0, 3, 8), ("symlog", {"linthresh": 3})),
+                           ((-1, 0.5), ("symlog", {"linthresh": 0.5})), ((0, 0), ("linear", {}))):
+        tests.same(f"the scale of {values}", draw.scale_of([{"value": v, "low": v} for v in values]),
+                   wanted)
+    try:
+        found = draw.plot([], tests.path("figures"))
+    except records.Bad as e:
+        found = str(e)
+    tests.tell("without results no figure", re.match("nothing to draw|plot needs", str(found))
+               and not os.path.exists(tests.path("figures")), found)
+
+
+def names_of_figures(tests, record):
+    """They have what differs: options, the state of the machine, values of the other axes."""
+    def names(*points):
+        return [name for *_, name in draw.figures_of([
+            record("lib", 1, 0, state, axes=["threads", "bytes"], threads=t, bytes=size,
+                   options=options, set="s") for t, size, state, options in points])]
+
+    grid = [(t, size, "fast", "") for t in (1, 8, 64) for size in (1, 64)]
+    tests.same("figures of a grid", names(*grid), ["s-pairs-1-bytes", "s-pairs-64-bytes"])
+    tests.same("figures of one line", names(*grid[::2]), ["s-pairs"])
+    tests.same("figures of two options", names((1, 64, "fast", "-w 64"), (1, 64, "fast", "-w 512")),
+               ["s-pairs-w-64", "s-pairs-w-512"])
+    tests.same("figures of two states", names((1, 64, "fast", ""), (1, 64, "slow", "")),
+               ["s-pairs-fast", "s-pairs-slow"])
