@@ -3,11 +3,14 @@
 
 if BUILD_CASPER
 mpi_core_sources += \
+    src/mpid/ch4/src/casper/csp_agree.c \
     src/mpid/ch4/src/casper/csp_alloc.c \
     src/mpid/ch4/src/casper/csp_cancel.c \
     src/mpid/ch4/src/casper/csp_choose.c \
     src/mpid/ch4/src/casper/csp_comm.c \
     src/mpid/ch4/src/casper/csp_copy.c \
+    src/mpid/ch4/src/casper/csp_count.c \
+    src/mpid/ch4/src/casper/csp_credit.c \
     src/mpid/ch4/src/casper/csp_data.c \
     src/mpid/ch4/src/casper/csp_desk.c \
     src/mpid/ch4/src/casper/csp_direct.c \

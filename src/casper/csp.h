@@ -61,11 +61,15 @@ int csp_improbe(int rank, int tag, MPIR_Comm * comm, int *flag, MPIR_Request ** 
 int csp_cancel_recv(MPIR_Request * req);
 
 /* Communicators. csp_comm_commit: comm is complete, decide whether it is offloaded. csp_comm_hints:
- * the user gives hints; collective over comm, on which no message is under way. csp_comm_info: add
- * those in force that MPICH cannot tell to info. csp_comm_map: 1 if comm is MPI_COMM_WORLD and has been
- * given the map of ranks that it needs beside ghosts. */
+ * note the user's hints. csp_comm_agree: they have been given in a call that is collective over comm,
+ * on which no message is under way; compare them, and decide again. Returns an MPI error code.
+ * csp_comm_forget: they have been given in a call that must not wait. Both: comm may be NULL.
+ * csp_comm_info: add those in force that MPICH cannot tell to info. csp_comm_map: 1 if comm is
+ * MPI_COMM_WORLD and has been given the map of ranks that it needs beside ghosts. */
 void csp_comm_commit(MPIR_Comm * comm);
 void csp_comm_hints(MPIR_Comm * comm, MPIR_Info * info);
+int csp_comm_agree(MPIR_Comm * comm);
+void csp_comm_forget(MPIR_Comm * comm);
 int csp_comm_info(MPIR_Comm * comm, MPIR_Info * info);
 int csp_comm_map(MPIR_Comm * comm);
 
@@ -141,6 +145,8 @@ int csp_ghosts(void);
 #define csp_cancel_recv(req_) MPI_SUCCESS
 #define csp_comm_commit(comm_) do { } while (0)
 #define csp_comm_hints(comm_, info_) do { } while (0)
+#define csp_comm_agree(comm_) MPI_SUCCESS
+#define csp_comm_forget(comm_) do { } while (0)
 #define csp_comm_map(comm_) 0
 #define csp_win_alloc(size_, disp_unit_, comm_, info_, base_, win_) MPI_SUCCESS
 #define csp_win_ready(win_) do { } while (0)

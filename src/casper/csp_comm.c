@@ -5,6 +5,7 @@
 
 #include "mpidimpl.h"
 #include "csp.h"
+#include "csp_agree.h"
 #include "csp_envelope.h"
 #include "csp_hint.h"
 #include "csp_world.h"
@@ -67,34 +68,91 @@ static int used_wildcards(const MPIR_Comm * comm)
     return used;
 }
 
-/* A message below the threshold takes another way than one above. The two ends agree only if the
- * receiver knows the size, so the program must have asserted that it does. */
-static void decide_threshold(MPIR_Comm * comm)
+/* One process tells, of an intercommunicator in one of the two groups. */
+static int is_teller(const MPIR_Comm * comm)
 {
-    if (comm->hints[threshold] > 0 && !comm->hints[MPIR_COMM_HINT_EXACT_LENGTH]) {
-        if (comm->rank == 0)
-            fprintf(stderr, "MPI ghost processes: hint offload_min_msgsz=%d needs "
-                    "mpi_assert_exact_length=true and is ignored\n", comm->hints[threshold]);
-        comm->hints[threshold] = 0;
-    }
-    MPIDI_COMM(comm, casper_least) = comm->hints[threshold];
+    return comm->rank == 0 &&
+        (comm->comm_kind == MPIR_COMM_KIND__INTRACOMM || comm->is_low_group);
 }
 
-static void decide(MPIR_Comm * comm)
+/* A message below the threshold takes another way than one above. The two ends agree only if the
+ * receiver knows the size, so the program must have asserted that it does. */
+static int wished_threshold(const MPIR_Comm * comm)
+{
+    if (comm->hints[threshold] == 0 || comm->hints[MPIR_COMM_HINT_EXACT_LENGTH])
+        return comm->hints[threshold];
+    if (is_teller(comm))
+        fprintf(stderr, "MPI ghost processes: hint offload_min_msgsz=%d needs "
+                "mpi_assert_exact_length=true and is ignored\n", comm->hints[threshold]);
+    return 0;
+}
+
+static int wished_offload(const MPIR_Comm * comm)
 {
     int wish = comm->hints[async] == CSP_HINT_UNSET ? csp_world.settings.all_comms : comm->hints[async];
 
-    MPIDI_COMM(comm, casper) = wish && csp_comm_is_possible(comm) &&
-        csp_envelope_permits(used_wildcards(comm));
-    decide_threshold(comm);
+    return wish && csp_envelope_permits(used_wildcards(comm));
 }
 
+/* Without hints; those of the program count once its processes have compared them. */
 void csp_comm_commit(MPIR_Comm * comm)
 {
-    MPIDI_COMM(comm, casper) = 0;
+    MPIDI_COMM(comm, casper) = csp_world.ghosts > 0 && csp_world.settings.all_comms &&
+        csp_envelope_permits(CSP_HINT_ANY_SRC | CSP_HINT_ANY_TAG) && csp_comm_is_possible(comm);
     MPIDI_COMM(comm, casper_least) = 0;
-    if (csp_world.ghosts > 0)
-        decide(comm);
+}
+
+/* The threshold does not matter to a communicator that is not offloaded. */
+static void tell_differences(const int *is_same, int is_offloaded)
+{
+    if (!is_same[0])
+        fprintf(stderr, "MPI ghost processes: a communicator is not offloaded, because its processes "
+                "differ in async_config, wildcard_used or, with CSP_MATCHING=tag, in assertions\n");
+    if (!is_same[1] && is_offloaded)
+        fprintf(stderr, "MPI ghost processes: hint offload_min_msgsz is ignored, because the processes "
+                "of a communicator differ in it or in mpi_assert_exact_length\n");
+}
+
+/* If processes want different things, the communicator is not offloaded, or has no threshold.
+ * Assertions may differ: each is about one process. */
+int csp_comm_agree(MPIR_Comm * comm)
+{
+    int wish[2], is_same[2], mpi_errno = MPI_SUCCESS;
+
+    if (csp_world.ghosts == 0 || !comm || !csp_comm_is_possible(comm))
+        goto fn_exit;
+    wish[0] = wished_offload(comm);
+    wish[1] = wished_threshold(comm);
+    mpi_errno = csp_agree(comm, 2, wish, is_same);
+    MPIR_ERR_CHECK(mpi_errno);
+    if (is_teller(comm))
+        tell_differences(is_same, wish[0]);
+    comm->hints[threshold] = is_same[1] ? wish[1] : 0;
+    MPIDI_COMM(comm, casper) = wish[0];
+    MPIDI_COMM(comm, casper_least) = comm->hints[threshold];
+
+  fn_exit:
+    return mpi_errno;
+  fn_fail:
+    goto fn_exit;
+}
+
+static void forget(MPIR_Comm * comm)
+{
+    comm->hints[async] = CSP_HINT_UNSET;
+    comm->hints[threshold] = 0;
+    comm->hints[wildcards] = 0;
+}
+
+/* The call returns at once, so the processes cannot compare. */
+void csp_comm_forget(MPIR_Comm * comm)
+{
+    if (csp_world.ghosts == 0 || !comm)
+        return;
+    if (is_teller(comm) && (comm->hints[async] != CSP_HINT_UNSET || comm->hints[threshold]))
+        fprintf(stderr, "MPI ghost processes: hints of MPI_Comm_idup_with_info are ignored: give them "
+                "with MPI_Comm_set_info\n");
+    forget(comm);
 }
 
 /* Returns 1, 0 if the value is none of the key's. */
@@ -115,15 +173,13 @@ static int take_hint(MPIR_Comm * comm, const MPIR_Info * item)
     return 1;
 }
 
-/* One process tells. */
 static void tell_unknown(const MPIR_Comm * comm, const char *key, const char *value)
 {
-    if (comm->rank == 0)
+    if (is_teller(comm))
         fprintf(stderr, "MPI ghost processes: hint %s=%s is not known and ignored\n", key, value);
 }
 
-/* A new communicator may get its hints before it is complete; csp_comm_commit then decides again. It is
- * NULL where MPI_Comm_split_type makes none. */
+/* They count from csp_comm_agree on. comm is NULL where MPI_Comm_split_type makes none. */
 void csp_comm_hints(MPIR_Comm * comm, MPIR_Info * info)
 {
     MPIR_Info *item;
@@ -134,7 +190,6 @@ void csp_comm_hints(MPIR_Comm * comm, MPIR_Info * info)
         if (item->key && csp_hint_is_known(item->key) && !take_hint(comm, item))
             tell_unknown(comm, item->key, item->value);
     }
-    decide(comm);
 }
 
 int csp_comm_info(MPIR_Comm * comm, MPIR_Info * info)

@@ -29,7 +29,8 @@
 typedef enum csp_left {
     CSP_LEFT_FETCH = 1,         /* a pair whose data is with another ghost */
     CSP_LEFT_ANSWER,            /* an answer that finds no room */
-    CSP_LEFT_MEMORY             /* memory of the ghost that is no longer needed */
+    CSP_LEFT_MEMORY             /* a message that is no longer needed: it has memory of the ghost, or
+                                 * credit of another one */
 } csp_left_t;
 
 /* With fewer free items than this, users leave the posts to the ghost: a post takes one, and what comes

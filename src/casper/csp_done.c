@@ -176,8 +176,8 @@ static __thread unsigned looks;
  * serve several nodes the load knows only processes of our own, so the ghost itself must show it. */
 static int ghost_is_still(void)
 {
-    static __thread uint32_t seen;
-    uint32_t turns = tsm_load(&csp_node.my_ghost->turns, TSM_RELAXED);
+    static __thread uint64_t seen;
+    uint64_t turns = tsm_load(&csp_node.my_ghost->counts.turns, TSM_RELAXED);
     int is_still = turns == seen;
 
     seen = turns;

@@ -213,12 +213,20 @@ static int serve_desk(void)
     return n + csp_pair_left();
 }
 
+/* Where messages come from other ghosts, users leave them to us when they are done with them. */
+static int serve_wire(void)
+{
+    int n = csp_wire_progress();
+
+    return n > 0 ? n + csp_pair_left() : 0;
+}
+
 static int serve_all(void)
 {
     int n = serve_desk();
 
     n += csp_expose_progress();
-    return n + csp_wire_progress();
+    return n + serve_wire();
 }
 
 /* The data of sends without a receive, once there is nothing better to do. */
@@ -306,12 +314,12 @@ static int all_gone(void)
 
 static void serve(void)
 {
+    csp_ghost_counts_t *counts = &csp_node.my_ghost->counts;
     uint64_t idle_since = 0;
     unsigned sleeps = 0, busy = 0;
-    uint32_t turns = 0;
 
     while (!all_gone() || !csp_wire_has_ended()) {
-        tsm_store(&csp_node.my_ghost->turns, ++turns, TSM_RELAXED);
+        csp_count(&counts->turns, 1);
         if (serve_all() > 0) {
             idle_since = 0;
             sleeps = 0;
@@ -319,6 +327,7 @@ static void serve(void)
                 check_users_now_and_then(tsm_now_ns());
             continue;
         }
+        csp_count(&counts->idle_turns, 1);
         uint64_t now = tsm_now_ns();
         if (idle_since == 0)
             idle_since = now;

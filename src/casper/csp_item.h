@@ -41,10 +41,11 @@ typedef struct csp_item {
     int32_t error;              /* message: an error number if the data could not be read; pair: or not
                                  * be copied */
     int32_t is_synchronous;
-    int32_t ghost;              /* message, ELSEWHERE: rank of the ghost */
+    int32_t ghost;              /* message from another ghost: the rank of that */
     int32_t left;               /* what is left to the ghost (csp_desk.h) */
     int32_t is_ghosts;          /* pair: a user could not copy it */
     int32_t is_helped;          /* pair: the ghost has copied some of it */
+    int32_t costs_credit;       /* message from another ghost, with data (csp_credit.h) */
     uint64_t copied;            /* pair: bytes */
     uint64_t name;              /* ELSEWHERE: its name for the send; IN_SLOT: the slot */
     int64_t from;               /* IN_SLOT: whose (csp_node.user[]) */
@@ -68,6 +69,8 @@ typedef struct csp_desk {
     uint32_t items;             /* in `free` */
     uint32_t privates;          /* items of the ghost's own memory that are in use */
     uint32_t kept;              /* IN_USER messages that the ghost is to keep */
+    uint32_t small;             /* messages of our users that wait, and whose sends are complete, with
+                                 * the data IN_POST or IN_SLOT */
     uint32_t added;             /* how often the ghost has added items */
     int32_t file;               /* its descriptor for them */
     uint64_t unfreed;           /* bytes that users have left to it since it last looked */

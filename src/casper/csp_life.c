@@ -5,6 +5,7 @@
 
 #include "mpidimpl.h"
 #include "csp.h"
+#include "csp_count.h"
 #include "csp_envelope.h"
 #include "csp_ghost.h"
 #include "csp_inner.h"
@@ -35,6 +36,7 @@ int csp_start(void)
         csp_ghost_run();
     }
     csp_envelope_start();
+    csp_count_start();
     mpi_errno = MPIR_Progress_hook_register(csp_take_answers, &hook);
     MPIR_ERR_CHECK(mpi_errno);
     MPIR_Progress_hook_activate(hook);
@@ -91,6 +93,8 @@ void csp_leave(void)
     if (csp_inner_close() != MPI_SUCCESS)
         csp_fail("process %d cannot leave", MPIR_Process.rank);
     end_parts();
+    if (!csp_world.is_ghost)
+        csp_count_end();
     csp_node_close();
     csp_world_show_all();
     csp_world.is_split = 0;

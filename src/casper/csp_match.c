@@ -7,13 +7,19 @@
 #include "csp_ghost.h"
 #include "csp_match.h"
 #include "csp_pair.h"
+#include "csp_wire.h"
 
 /* Messages of a list whose data the ghost takes over before it looks for other work. */
 #define KEEP_AT_ONCE 4
 
-/* With more bytes in the memory of the ghost than this it keeps no more: sends of more than 1 KB to a
- * process that receives nothing then wait, as MPI says. */
+/* With more bytes in the memory of the ghost than this it keeps no more: sends to a process that
+ * receives nothing then wait, as MPI says, unless their data went along with the post. */
 #define MOST_KEPT 268435456
+
+/* With so many messages that wait and have gone along, each some 270 bytes of shared memory, senders
+ * keep their data; with so few they send it along again. */
+#define MANY_SMALL 131072
+#define FEW_SMALL  65536
 
 static csp_list_t *recvs_of(int user)
 {
@@ -145,18 +151,41 @@ static int is_to_be_kept(const csp_item_t * msg)
     return msg->place == CSP_IN_USER && !msg->is_synchronous && msg->bytes <= CSP_EAGER;
 }
 
+/* Its send is complete, and the data is in shared memory. What comes from other ghosts is limited in
+ * another way (csp_credit.h). */
+static int is_small(const csp_item_t * msg)
+{
+    return (msg->place == CSP_IN_POST || msg->place == CSP_IN_SLOT) && msg->sender < 0 &&
+        !msg->costs_credit;
+}
+
+static void count_small(int n)
+{
+    csp_desk_t *desk = &csp_node.my_ghost->desk;
+
+    desk->small += (uint32_t) n;
+    if (desk->small >= MANY_SMALL)
+        csp_node_tell_full(csp_node.my_ghost->number - csp_world.users, 1);
+    else if (desk->small <= FEW_SMALL)
+        csp_node_tell_full(csp_node.my_ghost->number - csp_world.users, 0);
+}
+
 static void add_msg(csp_ref_t ref)
 {
     const csp_item_t *msg = csp_item_of(ref);
 
     csp_list_add(msgs_of(msg->user), ref);
     csp_node.my_ghost->desk.kept += is_to_be_kept(msg);
+    if (is_small(msg))
+        count_small(1);
 }
 
 static void cut_msg(csp_list_t * list, csp_ref_t before, csp_ref_t ref)
 {
     csp_list_cut(list, before, ref);
     csp_node.my_ghost->desk.kept -= is_to_be_kept(csp_item_of(ref));
+    if (is_small(csp_item_of(ref)))
+        count_small(-1);
 }
 
 /* ---- matching ---- */
@@ -174,6 +203,8 @@ static void match_msg(const csp_item_t * msg)
     if (recv && is_done_at_once(msg)) {
         csp_pair_answer(msg, csp_item_of(recv), msg->error);
         csp_item_free(recv);
+        if (msg->costs_credit)
+            csp_wire_freed(msg);
     } else if (recv) {
         csp_pair_make(copy_of(msg), recv);
     } else {

@@ -61,6 +61,21 @@ static int place_of_ghost(int number)
     return place;
 }
 
+/* Bytes of is_full[] of one ghost, in whole cache lines. */
+static size_t flags_size(void)
+{
+    size_t size = csp_world.ghosts * sizeof(*csp_node.is_full);
+
+    return (size + TSM_CACHELINE - 1) / TSM_CACHELINE * TSM_CACHELINE;
+}
+
+static void find_flags(void)
+{
+    char *flags = (char *) (csp_node.user + csp_node.users);
+
+    csp_node.is_full = (void *) (flags + (csp_node.my_ghost - csp_node.ghost) * flags_size());
+}
+
 static void find_places(void)
 {
     csp_node.ghosts = csp_world.settings.ghosts;
@@ -75,6 +90,7 @@ static void find_places(void)
         csp_node.my_ghost = csp_node.ghost +
             place_of_ghost(csp_world.users + csp_world.ghost_of[MPIR_Process.rank]);
     }
+    find_flags();
 }
 
 /* Robust, where there is that: if its holder has ended, the next one gets an error, and does not wait
@@ -170,7 +186,7 @@ int csp_node_agree(void)
 int csp_node_open(void)
 {
     int mpi_errno = MPI_SUCCESS;
-    size_t size = csp_world.settings.ghosts * sizeof(csp_ghost_t) +
+    size_t size = csp_world.settings.ghosts * (sizeof(csp_ghost_t) + flags_size()) +
         (MPIR_Process.local_size - csp_world.settings.ghosts) * sizeof(csp_user_t);
 
     mpi_errno = MPIDU_Init_shm_alloc(size, &shared);

@@ -10,6 +10,7 @@
  * answers, from it; for each ghost a bell, behind which it sleeps while nothing is posted, and a desk
  * (csp_desk.h), at which the ghost, or one of its users, matches. */
 
+#include "csp_count.h"
 #include "csp_item.h"
 #include "csp_world.h"
 #include "tsm/queue/tsm_slots.h"
@@ -43,7 +44,7 @@ typedef struct csp_user {
 
 typedef struct csp_ghost {
     tsm_bell_t bell TSM_ALIGNED;
-    TSM_ATOMIC(uint32_t) turns TSM_ALIGNED;     /* of its loop; a hint (csp_done.c), so relaxed */
+    csp_ghost_counts_t counts TSM_ALIGNED;
     TSM_ATOMIC(uint32_t) is_gone TSM_ALIGNED;   /* it has left MPI in good order */
     int32_t pid;
     int32_t number;
@@ -62,6 +63,7 @@ typedef struct csp_node {
     csp_ghost_t *my_ghost;      /* in a user: its ghost */
     int me;                     /* in a user: user[me] is my_user */
     TSM_ATOMIC(int) reaches;    /* this process can reach the memory of my_ghost and its users */
+    TSM_ATOMIC(uint32_t) *is_full;      /* [ghosts of all nodes]; of my_ghost, in shared memory */
 } csp_node_t;
 
 extern csp_node_t csp_node;
@@ -82,6 +84,20 @@ csp_ghost_t *csp_node_ghost(int number);
 
 /* 1 if the process is still there. */
 int csp_node_lives(int pid);
+
+/* Much waits at that ghost, sent by users of my_ghost, so further data is to stay with its sender. A
+ * hint, so relaxed. csp_node_tell_full: by who holds the desk for what waits there, by my_ghost for
+ * what waits at others; it writes only what changes, because users read it for each small send. */
+static inline int csp_node_is_full(int ghost)
+{
+    return unlikely(tsm_load(&csp_node.is_full[ghost], TSM_RELAXED));
+}
+
+static inline void csp_node_tell_full(int ghost, int is_full)
+{
+    if (csp_node_is_full(ghost) != is_full)
+        tsm_store(&csp_node.is_full[ghost], (uint32_t) is_full, TSM_RELAXED);
+}
 
 /* The receiver has taken the data out of a slot of csp_node.user[user], which that user fills again. */
 static inline void csp_slot_free(int user, uint64_t slot)

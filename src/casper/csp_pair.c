@@ -177,6 +177,15 @@ uint64_t csp_pair_rest(csp_ref_t pair)
     return MPL_MIN(msg->bytes, recv->bytes) - msg->copied;
 }
 
+/* In a user, several threads may copy. */
+static void count_copied(uint64_t bytes)
+{
+    if (csp_world.is_ghost)
+        csp_count(&csp_node.my_ghost->counts.copied, bytes);
+    else
+        tsm_fetch_add(&csp_counts.copied, bytes, TSM_RELAXED);
+}
+
 /* Data that a user cannot reach any more, because it was freed too early, the ghost may still have. */
 void csp_pair_copy(csp_ref_t pair, uint64_t most)
 {
@@ -186,6 +195,7 @@ void csp_pair_copy(csp_ref_t pair, uint64_t most)
     int error = csp_copy_between(&msg->spot, &recv->spot, msg->copied, bytes);
 
     msg->copied += error ? 0 : bytes;
+    count_copied(error ? 0 : bytes);
     msg->is_helped |= csp_world.is_ghost;
     if (error && !csp_world.is_ghost && (msg->spot.segment || recv->spot.segment))
         msg->is_ghosts = 1;
@@ -257,19 +267,33 @@ int csp_pair_end_aside(void)
     return n;
 }
 
+/* What a message takes in the ghost: its item, too. */
+static uint64_t cost(const csp_item_t * msg)
+{
+    return msg->bytes + sizeof(*msg);
+}
+
+static void count_kept(uint64_t more)
+{
+    in_ghost += more;
+    tsm_store(&csp_node.my_ghost->counts.kept, in_ghost, TSM_RELAXED);
+}
+
 void csp_pair_free_msg(csp_ref_t ref)
 {
     const csp_item_t *msg = csp_item_of(ref);
 
-    if (msg->place == CSP_IN_GHOST && !csp_world.is_ghost) {
-        desk()->unfreed += msg->bytes;
+    if ((msg->place == CSP_IN_GHOST || msg->costs_credit) && !csp_world.is_ghost) {
+        desk()->unfreed += cost(msg);
         csp_desk_leave(ref, CSP_LEFT_MEMORY, desk()->unfreed > MOST_UNFREED);
         return;
     }
     if (msg->place == CSP_IN_GHOST) {
         MPL_free((void *) (uintptr_t) msg->spot.addr);
-        in_ghost -= msg->bytes;
+        count_kept(-cost(msg));
     }
+    if (msg->costs_credit)
+        csp_wire_freed(msg);
     csp_item_free(ref);
 }
 
@@ -282,7 +306,7 @@ void csp_pair_put_in_ghost(csp_item_t * msg, void *memory)
     msg->place = CSP_IN_GHOST;
     msg->spot = spot;
     msg->sender = -1;
-    in_ghost += msg->bytes;
+    count_kept(cost(msg));
 }
 
 uint64_t csp_pair_bytes_in_ghost(void)

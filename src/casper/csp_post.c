@@ -100,6 +100,25 @@ static void put_into_ring(const csp_post_t * post)
     csp_ring_publish(&me->posts);
 }
 
+/* With the lock held. */
+static void count(const csp_post_t * post, int is_late)
+{
+    switch (post->kind) {
+        case CSP_POST_SEND:
+            csp_count(&csp_counts.sends, 1);
+            break;
+        case CSP_POST_RECV:
+        case CSP_POST_MRECV:
+            csp_count(&csp_counts.receives, 1);
+            break;
+        case CSP_POST_PROBE:
+        case CSP_POST_MPROBE:
+            csp_count(&csp_counts.probes, 1);
+    }
+    if (is_late)
+        csp_count(&csp_counts.late, 1);
+}
+
 /* With the lock held. 0 without memory. */
 static int put_aside(const csp_post_t * post)
 {
@@ -135,14 +154,16 @@ static int move_waiting(void)
 
 int csp_post(const csp_post_t * post)
 {
-    int mpi_errno = MPI_SUCCESS, is_kept = 1;
+    int mpi_errno = MPI_SUCCESS, is_kept = 1, has_room;
 
     csp_lock();
     move_waiting();
-    if (!first_waiting && csp_ring_has_room(&csp_node.my_user->posts))
+    has_room = !first_waiting && csp_ring_has_room(&csp_node.my_user->posts);
+    if (has_room)
         put_into_ring(post);
     else
         is_kept = put_aside(post);
+    count(post, !has_room);
     csp_unlock();
     tsm_store(&csp_node.my_user->looked, 0, TSM_RELAXED);
     csp_ring_for(post, tsm_load(&waiting, TSM_RELAXED) > 0);

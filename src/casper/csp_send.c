@@ -19,7 +19,8 @@ static int take_slot(void)
     return slot;
 }
 
-/* A small send takes its data along, in the post or in a slot. A standard one is then complete. */
+/* A small send takes its data along, in the post or in a slot. A standard one is then complete. (Where
+ * much waits already it does not: its data then stays with the program, as that of large ones.) */
 static int send_along(csp_post_t * post, const csp_data_t * data)
 {
     int slot;
@@ -89,7 +90,7 @@ int csp_isend(const void *buf, MPI_Aint count, MPI_Datatype datatype, int rank, 
     MPIR_ERR_CHECK(mpi_errno);
     post.addr = (uint64_t) (uintptr_t) data.addr;
     post.bytes = (uint64_t) data.bytes;
-    if (send_along(&post, &data)) {
+    if (!csp_node_is_full(csp_world.ghost_of[post.dest]) && send_along(&post, &data)) {
         csp_data_free(&data);
         mpi_errno = send_and_forget(&post, req);
     } else {

@@ -5,6 +5,7 @@
 
 #include "mpidimpl.h"
 #include "csp.h"
+#include "csp_agree.h"
 #include "csp_inner.h"
 #include "csp_node.h"
 #include "csp_share.h"
@@ -21,11 +22,14 @@ typedef struct part {
 /* A hint of the window itself goes before what the communicator has. All processes must want it. */
 static int all_want(MPIR_Comm * comm, MPIR_Info * info, MPIR_Win * win, int *wanted)
 {
-    MPIR_Errflag_t errflag = MPIR_ERR_NONE;
-    int wish = csp_comm_wish(win->comm_ptr, info, "async_config");
+    int wish = csp_comm_wish(win->comm_ptr, info, "async_config"), is_same = 1, mpi_errno;
 
     *wanted = wish < 0 ? MPIDI_COMM(comm, casper) : wish;
-    return MPIR_Allreduce(MPI_IN_PLACE, wanted, 1, MPI_INT, MPI_MIN, win->comm_ptr, &errflag);
+    mpi_errno = csp_agree(win->comm_ptr, 1, wanted, &is_same);
+    if (!is_same && comm->rank == 0)
+        fprintf(stderr, "MPI ghost processes: a window is not offloaded, because its processes differ "
+                "in async_config\n");
+    return mpi_errno;
 }
 
 /* ---- its processes ---- */

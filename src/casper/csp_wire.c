@@ -4,6 +4,7 @@
  */
 
 #include "mpidimpl.h"
+#include "csp_credit.h"
 #include "csp_expose.h"
 #include "csp_ghost.h"
 #include "csp_match.h"
@@ -19,7 +20,7 @@
 #define RECEIVES 16             /* receives for envelopes */
 #define FETCHES 64              /* messages whose data is fetched at a time, each with up to 1 MiB */
 
-enum { ENVELOPE_EAGER, ENVELOPE_ASK, ENVELOPE_FETCH };
+enum { ENVELOPE_EAGER, ENVELOPE_ASK, ENVELOPE_FETCH, ENVELOPE_CREDIT };
 
 typedef struct envelope {
     uint32_t kind;
@@ -30,7 +31,7 @@ typedef struct envelope {
         int32_t data_tag;       /* FETCH: tag for the data */
         int32_t error;          /* EAGER: 1 if the data could not be read */
     };
-    uint64_t bytes;             /* FETCH: how many to send */
+    uint64_t bytes;             /* FETCH: how many to send; CREDIT: how much */
     uint64_t name;              /* of the send, in its ghost */
 } envelope_t;
 
@@ -77,6 +78,8 @@ static struct {
     char *buf;
 } receives[RECEIVES];
 static int next_receive, is_open, unanswered;
+static int is_ending;           /* this ghost sends no more */
+static csp_credit_t credit;
 
 /* ---- MPI ---- */
 
@@ -116,11 +119,16 @@ static sending_t *new_sending(size_t bytes)
     return csp_must_malloc(sizeof(sending_t) + bytes);
 }
 
+static void note_sending(sending_t * s)
+{
+    s->next = sendings;
+    sendings = s;
+}
+
 static void begin_sending(sending_t * s, size_t bytes, int ghost)
 {
     s->req = isend(s->bytes, bytes, ghost, TAG_ENVELOPE);
-    s->next = sendings;
-    sendings = s;
+    note_sending(s);
 }
 
 static int progress_sendings(void)
@@ -198,14 +206,60 @@ static void send_ask(int user, const csp_post_t * post, int ghost)
     unanswered++;
 }
 
+static void show_credit(int ghost)
+{
+    csp_node_tell_full(ghost, csp_credit_is_spent(&credit, ghost));
+}
+
+/* The send of a post without an operation is complete, so the data is nowhere else. */
+static int goes_along(const csp_post_t * post, int ghost)
+{
+    int does = !(post->flags & CSP_POST_SYNC) && post->bytes <= CSP_EAGER &&
+        csp_credit_take(&credit, ghost, post->bytes, post->op == 0);
+
+    show_credit(ghost);
+    return does;
+}
+
 void csp_wire_send(int user, const csp_post_t * post)
 {
     int ghost = csp_world.ghost_of[post->dest];
 
-    if (!(post->flags & CSP_POST_SYNC) && post->bytes <= CSP_EAGER)
+    if (goes_along(post, ghost))
         send_eager(user, post, ghost);
     else
         send_ask(user, post, ghost);
+}
+
+void csp_wire_freed(const csp_item_t * msg)
+{
+    csp_credit_free(&credit, msg->ghost, msg->bytes);
+}
+
+/* A synchronous send, so that this ghost is not idle before the other one has the envelope: no other
+ * message would show that it has, and it would be lost in the end. */
+static void send_credit(int ghost, uint64_t amount)
+{
+    sending_t *s = new_sending(sizeof(envelope_t));
+    const envelope_t e = {.kind = ENVELOPE_CREDIT,.bytes = amount };
+
+    memcpy(s->bytes, &e, sizeof(e));
+    csp_must(MPID_Issend(s->bytes, sizeof(e), MPI_BYTE, ghost, TAG_ENVELOPE, MPIR_Process.comm_world,
+                         MPIR_CONTEXT_INTRA_PT2PT, &s->req), "send");
+    note_sending(s);
+}
+
+/* Returns to how many ghosts. */
+static int send_credits(void)
+{
+    uint64_t amount;
+    int n = 0, ghost;
+
+    while (!is_ending && (ghost = csp_credit_next(&credit, &amount)) >= 0) {
+        send_credit(ghost, amount);
+        n++;
+    }
+    return n;
 }
 
 /* ---- data in pieces ---- */
@@ -392,10 +446,29 @@ static void handle_msg(const envelope_t * e, const void *data, int ghost)
     csp_item_t msg = {
         .context = e->context,.rank = e->rank,.tag = e->tag,.bytes = e->bytes,.ghost = ghost,
         .place = e->kind == ENVELOPE_EAGER ? CSP_IN_POST : CSP_ELSEWHERE,.name = e->name,
-        .error = e->kind == ENVELOPE_EAGER && e->error ? CSP_UNREAD : 0
+        .error = e->kind == ENVELOPE_EAGER && e->error ? CSP_UNREAD : 0,
+        .costs_credit = e->kind == ENVELOPE_EAGER
     };
 
     csp_match_arrived(&msg, e->dest, data);
+}
+
+static void handle_envelope(const char *buf, int ghost)
+{
+    envelope_t e;
+
+    memcpy(&e, buf, sizeof(e));
+    switch (e.kind) {
+        case ENVELOPE_FETCH:
+            handle_fetch(&e, ghost);
+            break;
+        case ENVELOPE_CREDIT:
+            csp_credit_refill(&credit, ghost, e.bytes);
+            show_credit(ghost);
+            break;
+        default:
+            handle_msg(&e, buf + sizeof(e), ghost);
+    }
 }
 
 /* Envelopes are handled in the order of the receives, which is that of their arrival. */
@@ -405,13 +478,8 @@ static int progress_receives(void)
 
     while (MPIR_Request_is_complete(receives[next_receive].req)) {
         int i = next_receive, ghost = receives[i].req->status.MPI_SOURCE;
-        envelope_t e;
         is_done(&receives[i].req);
-        memcpy(&e, receives[i].buf, sizeof(e));
-        if (e.kind == ENVELOPE_FETCH)
-            handle_fetch(&e, ghost);
-        else
-            handle_msg(&e, receives[i].buf + sizeof(e), ghost);
+        handle_envelope(receives[i].buf, ghost);
         receives[i].req = irecv(receives[i].buf, MOST, MPI_ANY_SOURCE, TAG_ENVELOPE);
         next_receive = (i + 1) % RECEIVES;
         n++;
@@ -425,6 +493,8 @@ void csp_wire_open(void)
 {
     if (csp_world.ghosts == 1)
         return;
+    if (!csp_credit_open(&credit, csp_world.ghosts))
+        csp_fail("ghost %d is out of memory", MPIR_Process.comm_world->rank);
     for (int i = 0; i < RECEIVES; i++) {
         receives[i].buf = csp_must_malloc(MOST);
         receives[i].req = irecv(receives[i].buf, MOST, MPI_ANY_SOURCE, TAG_ENVELOPE);
@@ -443,6 +513,7 @@ int csp_wire_progress(void)
     n += progress_sendings();
     n += progress_streams();
     n += fetch_next();
+    n += send_credits();
     return n;
 }
 
@@ -457,6 +528,7 @@ int csp_wire_has_ended(void)
 
     if (!is_open)
         return 1;
+    is_ending = 1;
     if (!barrier)
         csp_must(MPIR_Ibarrier(MPIR_Process.comm_world, &barrier), "enter a barrier");
     return is_done(&barrier);
@@ -471,5 +543,7 @@ void csp_wire_close(void)
         MPIR_Request_free(receives[i].req);
         MPL_free(receives[i].buf);
     }
+    if (is_open)
+        csp_credit_close(&credit);
     is_open = 0;
 }

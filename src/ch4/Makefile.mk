@@ -1,7 +1,7 @@
 ## Copyright (C) by the MPICH-TSM developers
 ##     See COPYRIGHT in top-level directory
 
-## Our part of the device, but for what is built with a netmod or without a device (graft.map).
+## Our part of the device, but for what is built without a device (graft.map).
 mpi_core_sources += \
     src/include/tsm/lock/tsm_lock_kind.c \
     src/include/tsm/tsm_slice.c \
@@ -46,5 +46,14 @@ mpi_core_sources += \
     src/mpid/ch4/src/threads/vci.c \
     src/mpid/ch4/src/threads/watched.c \
     src/util/object_name.c
+
+if BUILD_CH4_NETMOD_OFI
+mpi_core_sources += \
+    src/mpid/ch4/netmod/ofi/ofi_deferred.c \
+    src/mpid/ch4/netmod/ofi/ofi_deferred_call.c \
+    src/mpid/ch4/netmod/ofi/ofi_deferred_peers.c \
+    src/mpid/ch4/netmod/ofi/ofi_deferred_recv.c \
+    src/mpid/ch4/netmod/ofi/ofi_flush.c
+endif
 
 include $(top_srcdir)/src/mpid/ch4/src/casper/Makefile.mk

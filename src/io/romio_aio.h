@@ -22,7 +22,7 @@ void ADIOI_aio_begun(ADIO_File fd, int writes, ADIOI_AIO_Request * r)
         return;
     r->next_write = aio_writes;
     aio_writes = r;
-    if (fd->holes)
+    if (fd->romio.holes)
         romio_holes_note(fd, r->aiocbp->aio_offset, r->aiocbp->aio_nbytes);
 }
 

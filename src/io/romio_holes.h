@@ -51,23 +51,23 @@ static inline void romio_holes_forget(ADIO_File fd)
 {
     struct ROMIO_Noted *n, *next;
 
-    if (!fd->holes)
+    if (!fd->romio.holes)
         return;
-    for (n = fd->holes->noted; n; n = next) {
+    for (n = fd->romio.holes->noted; n; n = next) {
         next = n->next;
         ADIOI_Free(n);
     }
-    ADIOI_Free(fd->holes);
-    fd->holes = NULL;
+    ADIOI_Free(fd->romio.holes);
+    fd->romio.holes = NULL;
 }
 
 /* A write that goes on where the last one ended, or is done again, makes the list no longer. */
 static inline void romio_holes_note(ADIO_File fd, ADIO_Offset at, ADIO_Offset len)
 {
-    ADIO_Offset end = MPL_MIN(at + len, fd->holes->end);
-    struct ROMIO_Noted *n = fd->holes->noted;
+    ADIO_Offset end = MPL_MIN(at + len, fd->romio.holes->end);
+    struct ROMIO_Noted *n = fd->romio.holes->noted;
 
-    at = MPL_MAX(at, fd->holes->at);
+    at = MPL_MAX(at, fd->romio.holes->at);
     if (at >= end)
         return;
     if (n && n->at <= at && at <= n->end) {
@@ -77,24 +77,24 @@ static inline void romio_holes_note(ADIO_File fd, ADIO_Offset at, ADIO_Offset le
     n = (struct ROMIO_Noted *) ADIOI_Malloc(sizeof(*n));
     n->at = at;
     n->end = end;
-    n->next = fd->holes->noted;
-    fd->holes->noted = n;
+    n->next = fd->romio.holes->noted;
+    fd->romio.holes->noted = n;
 }
 
 static inline void romio_holes_open(ADIO_File fd, char *buf, ADIO_Offset at, ADIO_Offset len)
 {
     romio_holes_forget(fd);     /* of a range that was not written, after an error */
-    fd->holes = (struct ROMIO_Holes *) ADIOI_Malloc(sizeof(*fd->holes));
-    fd->holes->buf = buf;
-    fd->holes->at = at;
-    fd->holes->end = at + len;
-    fd->holes->noted = NULL;
+    fd->romio.holes = (struct ROMIO_Holes *) ADIOI_Malloc(sizeof(*fd->romio.holes));
+    fd->romio.holes->buf = buf;
+    fd->romio.holes->at = at;
+    fd->romio.holes->end = at + len;
+    fd->romio.holes->noted = NULL;
     ADIOI_aio_note_writes(fd);
 }
 
 static inline int romio_holes_close(ADIO_File fd)
 {
-    struct ROMIO_Holes *h = fd->holes;
+    struct ROMIO_Holes *h = fd->romio.holes;
     ADIO_Status status;
     int err = MPI_SUCCESS;
 
@@ -110,11 +110,11 @@ static inline void romio_holes_write(ADIO_File fd, const void *buf, int count, M
                                      int file_ptr_type, ADIO_Offset offset, ADIO_Status * status,
                                      int *error_code)
 {
-    if (fd->holes && fd->holes->buf == buf) {
+    if (fd->romio.holes && fd->romio.holes->buf == buf) {
         *error_code = romio_holes_close(fd);
         if (*error_code != MPI_SUCCESS)
             return;
-    } else if (fd->holes) {
+    } else if (fd->romio.holes) {
         MPI_Count size;
         MPI_Type_size_x(datatype, &size);
         romio_holes_note(fd, file_ptr_type == ADIO_INDIVIDUAL ? fd->fp_ind : offset, count * size);
@@ -127,7 +127,7 @@ static inline void romio_holes_write(ADIO_File fd, const void *buf, int count, M
 #undef ADIO_WriteStrided
 #define ADIO_WriteContig romio_holes_write
 #define ADIO_WriteStrided(fd_, ...) \
-    ((fd_)->holes ? ADIOI_GEN_WriteStrided_naive(fd_, __VA_ARGS__) : \
+    ((fd_)->romio.holes ? ADIOI_GEN_WriteStrided_naive(fd_, __VA_ARGS__) : \
      (*(fd_)->fns->ADIOI_xxx_WriteStrided) (fd_, __VA_ARGS__))
 
 #endif /* ROMIO_HOLES_H_INCLUDED */

@@ -15,7 +15,7 @@
  *   ROMIO_LET_IN(call_)     the value of a call, made without the mutex if the thread has it
  *   ROMIO_OPEN_ONCE(fd_)    before a thread looks whether the file of the shared pointer is open: waits
  *                           for one that is opening it; a thread that will open it says so, and sets
- *                           fd_->opening_shared_fp to 0 afterwards
+ *                           fd_->romio.opening_shared_fp to 0 afterwards
  *   ROMIO_SYSTEM_HINTS(fd_) make ADIOI_syshints: another thread sees all hints or none
  *   ROMIO_IS_INITIALIZED(flag_)  as MPI_Initialized, which knows nothing of sessions */
 
@@ -39,9 +39,9 @@ void MPIR_Ext_cs_yield(void);
     })
 #define ROMIO_OPEN_ONCE(fd_) \
     do { \
-        while ((fd_)->opening_shared_fp) \
+        while ((fd_)->romio.opening_shared_fp) \
             MPIR_Ext_cs_yield(); \
-        (fd_)->opening_shared_fp = ((fd_)->shared_fp_fd == ADIO_FILE_NULL); \
+        (fd_)->romio.opening_shared_fp = ((fd_)->shared_fp_fd == ADIO_FILE_NULL); \
     } while (0)
 #define ROMIO_IS_INITIALIZED(flag_) (*(flag_) = MPIR_Ext_is_initialized())
 

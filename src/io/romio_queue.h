@@ -14,8 +14,9 @@
  * for operations on two files in different orders. A blocking collective access ends them all first;
  * every process has begun them, since all begin the collective operations of a file in one order.
  *
- *   ROMIO_QUEUE_JOIN(r_, vars_)  a new operation: it begins with the gathering of offsets, now if the
- *                                queue is empty. One that cannot begin ends with the error
+ *   romio_queue_join(r)          a new operation: it begins with the gathering of offsets, now if the
+ *                                queue is empty (romio_nbc_coll.h). One that cannot begin ends with
+ *                                the error
  *   romio_queue_poll             its poll function. Takes ROMIO's mutex, since MPI_Test and MPI_Wait
  *                                are not calls of ROMIO, and lets one thread at a time do it. So
  *                                MPI_Test may wait for an access of another thread to a file; it
@@ -23,9 +24,10 @@
  *   romio_queue_keep(r, err)     *err is an error of r, or none, and becomes the first that r had. All
  *                                processes of an operation must go on, so its errors come at the end:
  *                                its query function returns the first
- *   romio_queue_pass(r, err, e)  keeps e, of the start of an access, and *err, of the test whether it
- *                                has ended, which becomes MPI_SUCCESS: r goes on
- *   romio_queue_complete(r, err) the operation is over: r may be gone when this returns. With r->agrees
+ *   romio_queue_pass(r, err, e)  keeps *e, of the start of an access, and *err, of the test whether it
+ *                                has ended; both become MPI_SUCCESS: r goes on, as the others wait for
+ *                                its messages
+ *   romio_queue_end(r, err)      the operation is over: r may be gone when this returns. If r agrees,
  *                                the processes first tell each other whether one of them has an error:
  *                                those that read for others are the only ones that see that it failed
  *   romio_queue_drain(fd)        end all that are outstanding: in ADIO_ReadStridedColl,
@@ -33,9 +35,10 @@
  *                                collective calls that wait, and in MPI_File_close, so that no
  *                                operation refers to a closed file
  *
- * With external32 the operation accesses a buffer in place of the program's: the caller leaves it in
- * fd->e32_buf (of a read, also the program's in fd->e32_user), the operation takes it and in the end
- * converts what was read and frees it; the caller gets it back if the operation does not take it.
+ * With external32 the operation accesses a buffer in place of the program's: the caller gives it to the
+ * file (of a read, also the program's: romio_queue_give_external32), the operation takes it and in the
+ * end converts what was read and frees it; the caller gets it back if the operation does not take it
+ * (romio_queue_left_external32).
  *
  * MPI forbids MPI_File_set_view, MPI_File_set_size and MPI_File_sync while an operation is outstanding
  * (and MPI_File_close). MPI_File_set_atomicity, MPI_File_seek_shared and MPI_File_preallocate change
@@ -94,12 +97,12 @@ static inline int romio_queue_begin(ADIOI_NBC_Request * r)
     int err = MPI_SUCCESS;
 
     for (int i = 0; i < 2 && err == MPI_SUCCESS; i++)
-        err = MPI_Iallgather(r->mine[i], 1, ADIO_OFFSET, r->all[i], 1, ADIO_OFFSET, r->fd->comm,
-                             &r->gathers[i]);
+        err = MPI_Iallgather(r->romio.mine[i], 1, ADIO_OFFSET, r->romio.all[i], 1, ADIO_OFFSET,
+                             r->romio.fd->comm, &r->romio.gathers[i]);
     if (err == MPI_SUCCESS)
-        r->place = ROMIO_QUEUE_BEGUN;
-    else if (r->e32_buf)
-        ADIOI_Free(r->e32_buf);
+        r->romio.place = ROMIO_QUEUE_BEGUN;
+    else if (r->romio.e32_buf)
+        ADIOI_Free(r->romio.e32_buf);
     return err;
 }
 
@@ -110,102 +113,97 @@ static inline void romio_queue_list(ADIO_File fd)
 
     while (*at) {
         if (*at == fd)
-            *at = fd->next_queued;
+            *at = fd->romio.next_queued;
         else
-            at = &(*at)->next_queued;
+            at = &(*at)->romio.next_queued;
     }
-    fd->next_queued = NULL;
-    if (fd->queue)
+    fd->romio.next_queued = NULL;
+    if (fd->romio.queue)
         *at = fd;
 }
 
 static inline void romio_queue_remove(ADIOI_NBC_Request * r)
 {
-    ADIOI_NBC_Request **at = &r->fd->queue;
+    ADIOI_NBC_Request **at = &r->romio.fd->romio.queue;
 
     while (*at && *at != r)
-        at = &(*at)->next;
+        at = &(*at)->romio.next;
     if (*at)
-        *at = r->next;
-    if (!r->fd->queue)
-        romio_queue_list(r->fd);
+        *at = r->romio.next;
+    if (!r->romio.fd->romio.queue)
+        romio_queue_list(r->romio.fd);
 }
 
 static inline void romio_queue_keep(ADIOI_NBC_Request * r, int *err)
 {
-    if (r->error == MPI_SUCCESS)
-        r->error = *err;
-    *err = r->error;
+    if (r->romio.error == MPI_SUCCESS)
+        r->romio.error = *err;
+    *err = r->romio.error;
 }
 
-static inline void romio_queue_pass(ADIOI_NBC_Request * r, int *err, int begin_err)
+static inline void romio_queue_pass(ADIOI_NBC_Request * r, int *err, int *begin_err)
 {
-    romio_queue_keep(r, &begin_err);
+    romio_queue_keep(r, begin_err);
     romio_queue_keep(r, err);
-    *err = MPI_SUCCESS;
+    *begin_err = *err = MPI_SUCCESS;
 }
 
-/* r->agrees is the same in all processes: each has exchanged what was read. */
+/* r->romio.agrees is the same in all processes: each has exchanged what was read. */
 static inline int romio_queue_agree(ADIOI_NBC_Request * r)
 {
     int err;
 
-    r->agrees = 0;
-    r->failed[0] = r->error != MPI_SUCCESS;
-    err = MPI_Iallreduce(&r->failed[0], &r->failed[1], 1, MPI_INT, MPI_MAX, r->fd->comm,
-                         &r->agreement);
+    r->romio.agrees = 0;
+    r->romio.failed[0] = r->romio.error != MPI_SUCCESS;
+    err = MPI_Iallreduce(&r->romio.failed[0], &r->romio.failed[1], 1, MPI_INT, MPI_MAX,
+                         r->romio.fd->comm, &r->romio.agreement);
     if (err == MPI_SUCCESS)
-        r->place = ROMIO_QUEUE_AGREES;
+        r->romio.place = ROMIO_QUEUE_AGREES;
     return err;
 }
 
 static inline int romio_queue_complete(ADIOI_NBC_Request * r, int err)
 {
     romio_queue_keep(r, &err);
-    if (r->agrees) {
+    if (r->romio.agrees) {
         err = romio_queue_agree(r);
         if (err == MPI_SUCCESS)
             return MPI_SUCCESS;
         romio_queue_keep(r, &err);
     }
-    if (r->place != ROMIO_QUEUE_OUTSIDE && r->rdwr == ADIOI_WRITE)
-        romio_holes_forget(r->fd);
+    if (r->romio.place != ROMIO_QUEUE_OUTSIDE && r->rdwr == ADIOI_WRITE)
+        romio_holes_forget(r->romio.fd);
     romio_queue_remove(r);
-    r->place = ROMIO_QUEUE_OVER;
+    r->romio.place = ROMIO_QUEUE_OVER;
     return MPI_Grequest_complete(r->req);
 }
 
 static inline int romio_queue_test_agreement(ADIOI_NBC_Request * r)
 {
-    int agreed = 0, err = MPI_Test(&r->agreement, &agreed, MPI_STATUS_IGNORE);
+    int agreed = 0, err = MPI_Test(&r->romio.agreement, &agreed, MPI_STATUS_IGNORE);
 
     if (err != MPI_SUCCESS || !agreed)
         return err;
-    return romio_queue_complete(r, r->failed[1] ? MPI_ERR_IO : MPI_SUCCESS);
+    return romio_queue_complete(r, r->romio.failed[1] ? MPI_ERR_IO : MPI_SUCCESS);
 }
 
 /* The request exists, so it is the request that fails. */
 static inline int romio_queue_join(ADIOI_NBC_Request * r)
 {
-    ADIOI_NBC_Request **end = &r->fd->queue;
+    ADIOI_NBC_Request **end = &r->romio.fd->romio.queue;
     int err = MPI_SUCCESS;
 
     while (*end)
-        end = &(*end)->next;
+        end = &(*end)->romio.next;
     *end = r;
-    r->place = ROMIO_QUEUE_WAITS;
-    ROMIO_QUEUE_RETURN_ERRORS(r->req, r->fd->comm);
-    if (r->fd->queue == r) {
-        romio_queue_list(r->fd);
+    r->romio.place = ROMIO_QUEUE_WAITS;
+    ROMIO_QUEUE_RETURN_ERRORS(r->req, r->romio.fd->comm);
+    if (r->romio.fd->romio.queue == r) {
+        romio_queue_list(r->romio.fd);
         err = romio_queue_begin(r);
     }
     return err == MPI_SUCCESS ? MPI_SUCCESS : romio_queue_complete(r, err);
 }
-
-#define ROMIO_QUEUE_JOIN(r_, vars_) \
-    ((r_)->mine[0] = &(vars_)->start_offset, (r_)->all[0] = (vars_)->st_offsets, \
-     (r_)->mine[1] = &(vars_)->end_offset, (r_)->all[1] = (vars_)->end_offsets, \
-     (r_)->gathers = (vars_)->req_offset, romio_queue_join(r_))
 
 /* The poll functions of ROMIO let other threads in while they test, so one that finds the queue polled
  * leaves it alone. Nobody can join with the address of an operation that has just ended, because the
@@ -216,24 +214,24 @@ static inline void romio_queue_advance(ADIO_File fd)
     ADIOI_NBC_Request *oldest;
     int err;
 
-    if (fd->queue_polled) {
+    if (fd->romio.queue_polled) {
         ROMIO_QUEUE_YIELD();
         return;
     }
-    fd->queue_polled = 1;
-    while ((oldest = fd->queue) != NULL) {
-        if (oldest->place == ROMIO_QUEUE_WAITS)
+    fd->romio.queue_polled = 1;
+    while ((oldest = fd->romio.queue) != NULL) {
+        if (oldest->romio.place == ROMIO_QUEUE_WAITS)
             err = romio_queue_begin(oldest);
-        else if (oldest->place == ROMIO_QUEUE_AGREES)
+        else if (oldest->romio.place == ROMIO_QUEUE_AGREES)
             err = romio_queue_test_agreement(oldest);
         else
-            err = oldest->poll_fn(oldest, MPI_STATUS_IGNORE);
-        if (fd->queue == oldest && err == MPI_SUCCESS)
+            err = oldest->romio.poll_fn(oldest, MPI_STATUS_IGNORE);
+        if (fd->romio.queue == oldest && err == MPI_SUCCESS)
             break;
-        if (fd->queue == oldest)
+        if (fd->romio.queue == oldest)
             romio_queue_complete(oldest, err);
     }
-    fd->queue_polled = 0;
+    fd->romio.queue_polled = 0;
 }
 
 /* Advance fd and the first file of the list, which goes to the end of it: calls in a row reach all
@@ -257,12 +255,12 @@ static inline int romio_queue_poll(void *state, MPI_Status * status)
     int err;
 
     ROMIO_QUEUE_ENTER();
-    if (r->place == ROMIO_QUEUE_OUTSIDE) {
-        err = r->poll_fn(r, status);
-        if (err != MPI_SUCCESS && r->place == ROMIO_QUEUE_OUTSIDE)
+    if (r->romio.place == ROMIO_QUEUE_OUTSIDE) {
+        err = r->romio.poll_fn(r, status);
+        if (err != MPI_SUCCESS && r->romio.place == ROMIO_QUEUE_OUTSIDE)
             romio_queue_complete(r, err);
-    } else if (r->place != ROMIO_QUEUE_OVER) {
-        romio_queue_advance_with(r->fd);
+    } else if (r->romio.place != ROMIO_QUEUE_OVER) {
+        romio_queue_advance_with(r->romio.fd);
     }
     ROMIO_QUEUE_EXIT();
     return MPI_SUCCESS;
@@ -270,36 +268,44 @@ static inline int romio_queue_poll(void *state, MPI_Status * status)
 
 static inline void romio_queue_drain(ADIO_File fd)
 {
-    while (fd->queue) {
+    while (fd->romio.queue) {
         romio_queue_advance_with(fd);
         ROMIO_QUEUE_YIELD();
     }
 }
 
+static inline void romio_queue_give_external32(ADIO_File fd, void *buf, void *user)
+{
+    fd->romio.e32_buf = buf;
+    fd->romio.e32_user = user;
+}
+
 static inline void romio_queue_take_external32(ADIOI_NBC_Request * r)
 {
-    r->e32_buf = r->fd->e32_buf;
-    r->e32_user = r->fd->e32_user;
-    r->fd->e32_buf = r->fd->e32_user = NULL;
+    r->romio.e32_buf = r->romio.fd->romio.e32_buf;
+    r->romio.e32_user = r->romio.fd->romio.e32_user;
+    r->romio.fd->romio.e32_buf = r->romio.fd->romio.e32_user = NULL;
 }
 
 static inline void *romio_queue_left_external32(ADIO_File fd)
 {
-    void *left = fd->e32_buf;
+    void *left = fd->romio.e32_buf;
 
-    fd->e32_buf = fd->e32_user = NULL;
+    fd->romio.e32_buf = fd->romio.e32_user = NULL;
     return left;
 }
 
-static inline void romio_queue_end_external32(ADIOI_NBC_Request * r, MPI_Datatype type, int count,
-                                              int *err)
+static inline int romio_queue_end(ADIOI_NBC_Request * r, int err)
 {
-    if (!r->e32_buf)
-        return;
-    romio_queue_keep(r, err);
-    if (r->e32_user)
-        *err = MPIU_read_external32_conversion_fn(r->e32_user, type, count, r->e32_buf);
-    ADIOI_Free(r->e32_buf);
+    if (r->romio.e32_buf) {
+        romio_queue_keep(r, &err);
+        if (r->romio.e32_user)
+            err = MPIU_read_external32_conversion_fn(r->romio.e32_user, r->romio.datatype,
+                                                     r->romio.count, r->romio.e32_buf);
+        ADIOI_Free(r->romio.e32_buf);
+    }
+    MPI_Type_free(&r->romio.datatype);
+    return romio_queue_complete(r, err);
 }
 
 #undef ADIO_ReadStridedColl

@@ -44,7 +44,7 @@ static int count_of(const char *text, const char *what)
 }
 
 /* The report ends with the line of the last VCI. */
-static int is_reported(void)
+static inline int is_reported(void)
 {
     const char *vci = strstr(printed_text(), "  VCI 0: owner ");
 
@@ -59,14 +59,14 @@ static void restore_stderr(void)
 }
 
 /* Failure of a process in which no call waits. */
-static void must_have_printed_nothing(void)
+static inline void must_have_printed_nothing(void)
 {
     restore_stderr();
     MT_CHECK(!printed_text()[0], "printed without a wait: %s", printed_text());
 }
 
 /* A receive that is no wait, however late the message is. */
-static void receive_without_wait(int *value, int tag)
+static inline void receive_without_wait(int *value, int tag)
 {
     int flag = 0;
 

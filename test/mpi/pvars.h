@@ -1,8 +1,9 @@
 /* Copyright (C) by the MPICH-TSM developers
  * See COPYRIGHT in top-level directory */
 
-/* The performance variables of the thread-safety models, through MPI_T: a set has a session of its own
- * with a handle of each variable, started when the set was made. Included by one source. */
+/* The performance variables of the thread-safety models, or those whose names begin with PV_PREFIX,
+ * through MPI_T: a set has a session of its own with a handle of each variable, started when the set
+ * was made. Included by one source. */
 #ifndef PVARS_H_INCLUDED
 #define PVARS_H_INCLUDED
 
@@ -10,7 +11,9 @@
 
 #include <sched.h>
 
+#ifndef PV_PREFIX
 #define PV_PREFIX "ch4_threads_"
+#endif
 #define PV_MOST 100             /* variables */
 #define PV_ELEMENTS 64
 

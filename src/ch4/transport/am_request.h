@@ -56,6 +56,20 @@ MPL_STATIC_INLINE_PREFIX void MPIDIG_request_init_matched(MPIR_Request * req, in
     MPIDIG_REQUEST(req, req->status) |= MPIDIG_REQ_IN_PROGRESS;
 }
 
+/* The request of a send within the node: given, by a model that posts operations, or a new one if that
+ * is NULL. NULL without memory. */
+MPL_STATIC_INLINE_PREFIX MPIR_Request *MPIDIG_local_send_request(MPIR_Request * given, int local_vci,
+                                                                 int remote_vci)
+{
+    MPIR_Request *req = given ?
+        MPIDIG_request_init(given, MPIR_REQUEST_KIND__SEND, local_vci, remote_vci) :
+        MPIDIG_request_create(MPIR_REQUEST_KIND__SEND, 2, local_vci, remote_vci);
+
+    if (req)
+        MPIDI_REQUEST_SET_IS_LOCAL(req, 1);
+    return req;
+}
+
 /* The request of an operation of a netmod: req_, given by a model that posts operations, with a
  * reference for the netmod; or, if it is NULL, a new one. */
 #define MPIDI_CH4_REQUEST_OF(req_, kind_, vci_) \
@@ -164,9 +178,10 @@ MPL_STATIC_INLINE_PREFIX MPIR_Request *MPIDI_anysrc_detach_partner(MPIR_Request 
 
 /* rreq, of the netmod, is done but for its own completion: complete the user's request. That of shared
  * memory never comes here with a partner, which it has cancelled before. */
-MPL_STATIC_INLINE_PREFIX void MPIDI_anysrc_complete_partner(MPIR_Request * rreq,
-                                                            MPIR_Request * partner)
+MPL_STATIC_INLINE_PREFIX void MPIDI_anysrc_complete_partner(MPIR_Request * rreq)
 {
+    MPIR_Request *partner = MPIDI_anysrc_detach_partner(rreq);
+
     if (unlikely(partner)) {
         MPIR_Assert(!MPIDI_REQUEST(rreq, is_local));
         partner->status = rreq->status;
@@ -175,13 +190,11 @@ MPL_STATIC_INLINE_PREFIX void MPIDI_anysrc_complete_partner(MPIR_Request * rreq,
     }
 }
 
-/* Both. */
-MPL_STATIC_INLINE_PREFIX void MPIDI_anysrc_free_partner(MPIR_Request * rreq)
-{
-    MPIDI_anysrc_complete_partner(rreq, MPIDI_anysrc_detach_partner(rreq));
-}
 #else
-#define MPIDI_anysrc_free_partner(rreq_) do { } while (0)
+#define MPIDI_anysrc_complete_partner(rreq_) do { } while (0)
 #endif /* MPIDI_CH4_DIRECT_NETMOD */
+
+/* MPICH's name of it, in the handlers of active messages. */
+#define MPIDI_anysrc_free_partner(rreq_) MPIDI_anysrc_complete_partner(rreq_)
 
 #endif /* MPIDIG_REQUEST_H_INCLUDED */

@@ -84,4 +84,34 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_inject(const void *buf, MPI_Aint count,
     return is_sent;
 }
 
+/* In place of MPIDIG_mpi_isend and MPIDIG_isend_coll, which they call if the message is not sent. */
+__attribute__((always_inline))
+MPL_STATIC_INLINE_PREFIX int MPIDI_inject_or_isend(const void *buf, MPI_Aint count,
+                                                   MPI_Datatype datatype, int rank, int tag,
+                                                   MPIR_Comm * comm, int context_offset,
+                                                   MPIDI_av_entry_t * addr, int src_vsi, int dst_vsi,
+                                                   MPIR_Request ** request)
+{
+    if (MPIDI_inject(buf, count, datatype, rank, tag, comm, context_offset, MPIR_ERR_NONE, src_vsi,
+                     dst_vsi, request))
+        return MPI_SUCCESS;
+    return MPIDIG_mpi_isend(buf, count, datatype, rank, tag, comm, context_offset, addr, src_vsi,
+                            dst_vsi, request);
+}
+
+__attribute__((always_inline))
+MPL_STATIC_INLINE_PREFIX int MPIDI_inject_or_isend_coll(const void *buf, MPI_Aint count,
+                                                        MPI_Datatype datatype, int rank, int tag,
+                                                        MPIR_Comm * comm, int context_offset,
+                                                        MPIDI_av_entry_t * addr, int src_vsi,
+                                                        int dst_vsi, MPIR_Request ** request,
+                                                        MPIR_Errflag_t * errflag)
+{
+    if (MPIDI_inject(buf, count, datatype, rank, tag, comm, context_offset, *errflag, src_vsi, dst_vsi,
+                     request))
+        return MPI_SUCCESS;
+    return MPIDIG_isend_coll(buf, count, datatype, rank, tag, comm, context_offset, addr, src_vsi,
+                             dst_vsi, request, errflag);
+}
+
 #endif /* MPIDI_INJECT_H_INCLUDED */

@@ -5,13 +5,10 @@
 
 #include "mpidimpl.h"
 #include "ofi_events.h"
-#include "ofi_deferred.h"
-#include "ofi_deferred_call.h"
-#include "ofi_deferred_recv.h"
 
-#define DEFERRED(req_, field_) MPIDI_OFI_REQUEST(req_, util.deferred.field_)
+#define DEFERRED(req_, field_) MPIDI_OFI_REQUEST(req_, util.deferred.send.field_)
 #define ITEM_REQUEST(item_) \
-    MPL_container_of(item_, MPIR_Request, dev.ch4.netmod.ofi.util.deferred.item)
+    MPL_container_of(item_, MPIR_Request, dev.ch4.netmod.ofi.util.deferred.send.item)
 
 /* The error code of a call of libfabric that failed. */
 int MPIDI_OFI_native_error(MPIDI_OFI_native_kind_t kind, ssize_t ret)
@@ -37,11 +34,11 @@ void MPIDI_OFI_defer_send(MPIDI_OFI_native_kind_t kind, MPIR_Request * sreq, int
                           const void *buf, size_t len, uint64_t cq_data, fi_addr_t addr,
                           uint64_t match_bits, uint64_t flags)
 {
-    MPIDI_OFI_REQUEST(sreq, util.deferred) = (MPIDI_OFI_deferred_send_t) {
+    MPIDI_OFI_REQUEST(sreq, util.deferred.send) = (MPIDI_OFI_deferred_send_t) {
         .item = {.addr = addr,.kind = kind},
         .buf = buf,.len = len,.cq_data = cq_data,.match_bits = match_bits,.flags = flags
     };
-    MPIDI_OFI_defer_item(&MPIDI_OFI_REQUEST(sreq, util.deferred.item), ctx_idx);
+    MPIDI_OFI_defer_item(&MPIDI_OFI_REQUEST(sreq, util.deferred.send.item), ctx_idx);
 }
 
 /* Complete a deferred send that libfabric has refused for good. A synchronous one and a huge one
@@ -66,20 +63,20 @@ static int fail_send(int vni, MPIR_Request * sreq, ssize_t ret)
 
 static ssize_t issue_send(MPIR_Request * sreq, int ctx_idx)
 {
-    const MPIDI_OFI_deferred_send_t *d = &MPIDI_OFI_REQUEST(sreq, util.deferred);
+    const MPIDI_OFI_deferred_send_t *d = &MPIDI_OFI_REQUEST(sreq, util.deferred.send);
     struct fid_ep *tx = MPIDI_OFI_global.ctx[ctx_idx].tx;
     void *context = &MPIDI_OFI_REQUEST(sreq, context);
 
     if (d->item.kind == MPIDI_OFI_NATIVE_INJECT)
-        return fi_tinjectdata(tx, d->buf, d->len, d->cq_data, d->item.addr, d->match_bits);
+        return (fi_tinjectdata) (tx, d->buf, d->len, d->cq_data, d->item.addr, d->match_bits);
     if (d->item.kind == MPIDI_OFI_NATIVE_SEND)
-        return fi_tsenddata(tx, d->buf, d->len, NULL /* desc */ , d->cq_data, d->item.addr,
-                            d->match_bits, context);
+        return (fi_tsenddata) (tx, d->buf, d->len, NULL /* desc */ , d->cq_data, d->item.addr,
+                               d->match_bits, context);
     const struct fi_msg_tagged msg = {
         .msg_iov = d->buf,.iov_count = d->len,.addr = d->item.addr,.tag = d->match_bits,
         .context = context,.data = d->cq_data
     };
-    return fi_tsendmsg(tx, &msg, d->flags);
+    return (fi_tsendmsg) (tx, &msg, d->flags);
 }
 
 /* Issue a deferred send or call: 0, or what libfabric returns. */
@@ -146,8 +143,8 @@ int MPIDI_OFI_inject_refused(int ctx_idx, int vni, ssize_t ret, const void *buf,
         return MPIDI_OFI_native_error(MPIDI_OFI_NATIVE_INJECT, ret);
     if (!eagain || MPIR_CVAR_CH4_OFI_MAX_EAGAIN_RETRY < 0 || MPIDI_OFI_must_defer(ctx_idx, addr))
         return MPIDI_OFI_SEND_NEEDS_REQUEST;
-    MPIDI_OFI_CALL_RETRY(fi_tinjectdata(MPIDI_OFI_global.ctx[ctx_idx].tx, buf, len, cq_data, addr,
-                                        match_bits), vni, tinjectdata, eagain);
+    MPIDI_OFI_CALL_RETRY((fi_tinjectdata) (MPIDI_OFI_global.ctx[ctx_idx].tx, buf, len, cq_data, addr,
+                                           match_bits), vni, tinjectdata, eagain);
   fn_fail:
     return mpi_errno;
 }

@@ -13,18 +13,17 @@
  *   MPIDI_OFI_ctx_tsenddata      issue or defer a send that has a request: libfabric's functions
  *   MPIDI_OFI_ctx_tsendmsg       with the index of the context in place of the endpoint; they return
  *   MPIDI_OFI_req_tinjectdata    0 or an error, but never -FI_EAGAIN
- *   MPIDI_OFI_native_inject      issues a short send that has none, or refuses it
+ *   MPIDI_OFI_send_lightweight   issues a short send that has none, or refuses it: in place of MPICH's
  *   MPIDI_OFI_deferred_progress  issues what there is room for: sends, receives, and other calls
  *                                (ofi_deferred_call.h)
  *
  * All with the VCI locked. Nothing is allocated: arguments and links are in the request, which has
  * no other use for them before it is issued. A short send gets a request only when it is refused.
- * A failure of a deferred send is reported in the status of its request. */
+ * A failure of a deferred send is reported in the status of its request. Included by ofi_calls.h. */
 
 #include "ofi_deferred_peers.h"
-#include "ofi_events.h"
 
-/* From MPIDI_OFI_native_inject: nothing was sent; send it with a request. */
+/* From MPIDI_OFI_send_lightweight: nothing was sent; send it with a request. */
 #define MPIDI_OFI_SEND_NEEDS_REQUEST (-2)
 
 /* Receives, and other calls, that one poll issues at most, so that polls stay short. */
@@ -47,7 +46,8 @@ int MPIDI_OFI_native_error(MPIDI_OFI_native_kind_t kind, ssize_t ret);
 int MPIDI_OFI_deferred_progress(int vni, int ctx_idx);
 int MPIDI_OFI_deferred_finish(void);
 
-/* context: of a request, as in the next one. desc: NULL. */
+/* context: of a request, as in the next one, or of a message between processes that connect, which its
+ * sender repeats. desc: NULL. */
 MPL_STATIC_INLINE_PREFIX ssize_t MPIDI_OFI_ctx_tsenddata(int ctx_idx, const void *buf, size_t len,
                                                          void *desc, uint64_t cq_data,
                                                          fi_addr_t addr, uint64_t match_bits,
@@ -55,6 +55,8 @@ MPL_STATIC_INLINE_PREFIX ssize_t MPIDI_OFI_ctx_tsenddata(int ctx_idx, const void
 {
     MPIDI_OFI_TRY_CALL(ctx_idx, addr, fi_tsenddata(MPIDI_OFI_global.ctx[ctx_idx].tx, buf, len, desc,
                                                    cq_data, addr, match_bits, context));
+    if (MPIDI_OFI_is_dynproc(context))
+        return -FI_EAGAIN;
     MPIDI_OFI_defer_send(MPIDI_OFI_NATIVE_SEND, MPIDI_OFI_context_to_request(context), ctx_idx, buf,
                          len, cq_data, addr, match_bits, 0);
     return 0;
@@ -86,8 +88,7 @@ MPL_STATIC_INLINE_PREFIX ssize_t MPIDI_OFI_req_tinjectdata(MPIR_Request * sreq, 
     return 0;
 }
 
-/* Inject a send without a request, or return MPIDI_OFI_SEND_NEEDS_REQUEST. eagain: the user prefers
- * MPIX_ERR_EAGAIN. */
+/* eagain: the user prefers MPIX_ERR_EAGAIN. */
 MPL_STATIC_INLINE_PREFIX int MPIDI_OFI_native_inject(int ctx_idx, int vni, const void *buf,
                                                      size_t len, uint64_t cq_data, fi_addr_t addr,
                                                      uint64_t match_bits, int eagain)
@@ -99,6 +100,26 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_OFI_native_inject(int ctx_idx, int vni, const
     if (likely(ret == 0))
         return MPI_SUCCESS;
     return MPIDI_OFI_inject_refused(ctx_idx, vni, ret, buf, len, cq_data, addr, match_bits, eagain);
+}
+
+/* Inject a send without a request, or return MPIDI_OFI_SEND_NEEDS_REQUEST. */
+MPL_STATIC_INLINE_PREFIX int MPIDI_OFI_send_lightweight(const void *buf, size_t len, uint64_t cq_data,
+                                                        int rank, int tag, MPIR_Comm * comm,
+                                                        int context_offset, MPIDI_av_entry_t * addr,
+                                                        int vni_src, int vni_dst)
+{
+    const int nic = MPIDI_OFI_multx_sender_nic_index(comm, comm->context_id, rank, tag);
+    const int peer_nic =
+        MPIDI_OFI_multx_receiver_nic_index(comm, comm->context_id, MPIR_Process.rank, tag);
+    int mpi_errno =
+        MPIDI_OFI_native_inject(MPIDI_OFI_get_ctx_index(comm, vni_src, nic), vni_src, buf, len, cq_data,
+                                MPIDI_OFI_av_to_phys(addr, peer_nic, vni_src, vni_dst),
+                                MPIDI_OFI_init_sendtag(comm->context_id + context_offset, tag, 0),
+                                comm->hints[MPIR_COMM_HINT_EAGAIN]);
+
+    if (likely(mpi_errno == MPI_SUCCESS))
+        MPIR_T_PVAR_COUNTER_INC(MULTINIC, nic_sent_bytes_count[nic], len);
+    return mpi_errno;
 }
 
 #endif /* OFI_DEFERRED_H_INCLUDED */

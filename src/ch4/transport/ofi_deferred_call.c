@@ -4,7 +4,6 @@
  */
 
 #include "mpidimpl.h"
-#include "ofi_deferred_call.h"
 #include "ofi_events.h"
 
 /* A deferred call, and what it injects. */
@@ -38,7 +37,8 @@ void MPIDI_OFI_win_refused(MPIR_Win * win, void *context)
 /* The caller may change the data of an injection as soon as the call has returned. */
 static int injects(const MPIDI_OFI_call_t * call)
 {
-    return call->kind == MPIDI_OFI_CALL_INJECT_WRITE || call->kind == MPIDI_OFI_CALL_INJECT;
+    return call->kind == MPIDI_OFI_CALL_INJECT_WRITE || call->kind == MPIDI_OFI_CALL_INJECT ||
+        call->kind == MPIDI_OFI_CALL_TINJECT;
 }
 
 ssize_t MPIDI_OFI_defer_call(const MPIDI_OFI_call_t * call)
@@ -86,8 +86,8 @@ static ssize_t issue_rma(const MPIDI_OFI_call_t * c)
     };
 
     if (c->kind == MPIDI_OFI_CALL_WRITE)
-        return fi_writemsg(c->ep, &msg, c->flags);
-    return fi_readmsg(c->ep, &msg, c->flags);
+        return (fi_writemsg) (c->ep, &msg, c->flags);
+    return (fi_readmsg) (c->ep, &msg, c->flags);
 }
 
 static ssize_t issue_atomic(const MPIDI_OFI_call_t * c)
@@ -99,10 +99,10 @@ static ssize_t issue_atomic(const MPIDI_OFI_call_t * c)
     };
 
     if (c->kind == MPIDI_OFI_CALL_ATOMIC)
-        return fi_atomicmsg(c->ep, &msg, c->flags);
+        return (fi_atomicmsg) (c->ep, &msg, c->flags);
     if (c->kind == MPIDI_OFI_CALL_FETCH_ATOMIC)
-        return fi_fetch_atomicmsg(c->ep, &msg, &result, NULL, 1, c->flags);
-    return fi_compare_atomicmsg(c->ep, &msg, &c->compare, NULL, 1, &result, NULL, 1, c->flags);
+        return (fi_fetch_atomicmsg) (c->ep, &msg, &result, NULL, 1, c->flags);
+    return (fi_compare_atomicmsg) (c->ep, &msg, &c->compare, NULL, 1, &result, NULL, 1, c->flags);
 }
 
 ssize_t MPIDI_OFI_deferred_call_issue(MPIDI_OFI_deferred_item_t * item)
@@ -114,17 +114,18 @@ ssize_t MPIDI_OFI_deferred_call_issue(MPIDI_OFI_deferred_item_t * item)
         case MPIDI_OFI_CALL_READ:
             return issue_rma(c);
         case MPIDI_OFI_CALL_PLAIN_READ:
-            return fi_read(c->ep, c->local.iov_base, c->local.iov_len, NULL, c->addr, c->remote.addr,
-                           c->remote.key, c->context);
+            return (fi_read) (c->ep, c->local.iov_base, c->local.iov_len, NULL, c->addr, c->remote.addr,
+                              c->remote.key, c->context);
         case MPIDI_OFI_CALL_INJECT_WRITE:
-            return fi_inject_write(c->ep, c->local.iov_base, c->local.iov_len, c->addr,
-                                   c->remote.addr, c->remote.key);
+            return (fi_inject_write) (c->ep, c->local.iov_base, c->local.iov_len, c->addr,
+                                      c->remote.addr, c->remote.key);
         case MPIDI_OFI_CALL_SEND:
-            return fi_send(c->ep, c->local.iov_base, c->local.iov_len, NULL, c->addr, c->context);
+            return (fi_send) (c->ep, c->local.iov_base, c->local.iov_len, NULL, c->addr, c->context);
         case MPIDI_OFI_CALL_INJECT:
-            return fi_inject(c->ep, c->local.iov_base, c->local.iov_len, c->addr);
+            return (fi_inject) (c->ep, c->local.iov_base, c->local.iov_len, c->addr);
         case MPIDI_OFI_CALL_TINJECT:
-            return fi_tinjectdata(c->ep, NULL, 0, c->cq_data, c->addr, c->tag);
+            return (fi_tinjectdata) (c->ep, c->local.iov_base, c->local.iov_len, c->cq_data, c->addr,
+                                     c->tag);
         default:
             return issue_atomic(c);
     }

@@ -16,10 +16,9 @@
  *
  * A flush waits for deferred operations, because the window has counted them as issued. A failure of
  * one is reported like that of a posted operation: by its request, or by the window's next
- * synchronization. */
+ * synchronization. Included by ofi_calls.h. */
 
 #include "ofi_deferred_peers.h"
-#include "ofi_flush.h"
 
 typedef enum {
     MPIDI_OFI_CALL_WRITE,
@@ -84,17 +83,6 @@ int MPIDI_OFI_deferred_call_end(MPIDI_OFI_deferred_item_t * item, int vni, ssize
         } \
     } while (0)
 
-/* In a function of MPICH that has entered the VCI vni_ once: leave it and fail, if the call fails. */
-#define MPIDI_OFI_CALL_LOCKED(call_, vni_, STR) \
-    do { \
-        ssize_t ret_ = call_; \
-        if (unlikely(ret_ != 0)) { \
-            MPID_THREAD_CS_EXIT(VCI, MPIDI_VCI(vni_).lock); \
-            MPIDI_OFI_ERR(1, mpi_errno, MPI_ERR_OTHER, "**ofid_"#STR, "**ofid_"#STR" %s %d %s %s", \
-                          __SHORT_FILE__, __LINE__, __func__, fi_strerror(-ret_)); \
-        } \
-    } while (0)
-
 /* An operation that the window has counted will not happen. context: its own part of a request, which
  * is freed, or NULL. */
 void MPIDI_OFI_win_refused(MPIR_Win * win, void *context);
@@ -155,24 +143,28 @@ MPL_STATIC_INLINE_PREFIX ssize_t MPIDI_OFI_win_atomicmsg(MPIR_Win * win,
     return MPIDI_OFI_defer_atomic(MPIDI_OFI_CALL_ATOMIC, win, msg, NULL, NULL, flags);
 }
 
+/* desc, compare_desc: NULL; count, n_compare: 1. */
 MPL_STATIC_INLINE_PREFIX ssize_t MPIDI_OFI_win_fetch_atomicmsg(MPIR_Win * win,
                                                                const struct fi_msg_atomic *msg,
-                                                               struct fi_ioc *result, uint64_t flags)
+                                                               struct fi_ioc *result, void **desc,
+                                                               size_t count, uint64_t flags)
 {
     MPIDI_OFI_TRY_WIN_CALL(win, MPIDI_OFI_WIN_CTX_(win), msg->addr, msg->context,
-                           fi_fetch_atomicmsg(MPIDI_OFI_WIN(win).ep, msg, result, NULL, 1, flags));
+                           fi_fetch_atomicmsg(MPIDI_OFI_WIN(win).ep, msg, result, desc, count, flags));
     return MPIDI_OFI_defer_atomic(MPIDI_OFI_CALL_FETCH_ATOMIC, win, msg, NULL, result, flags);
 }
 
 MPL_STATIC_INLINE_PREFIX ssize_t MPIDI_OFI_win_compare_atomicmsg(MPIR_Win * win,
                                                                  const struct fi_msg_atomic *msg,
                                                                  const struct fi_ioc *compare,
-                                                                 struct fi_ioc *result,
-                                                                 uint64_t flags)
+                                                                 void **compare_desc,
+                                                                 size_t n_compare,
+                                                                 struct fi_ioc *result, void **desc,
+                                                                 size_t count, uint64_t flags)
 {
     MPIDI_OFI_TRY_WIN_CALL(win, MPIDI_OFI_WIN_CTX_(win), msg->addr, msg->context,
-                           fi_compare_atomicmsg(MPIDI_OFI_WIN(win).ep, msg, compare, NULL, 1, result,
-                                                NULL, 1, flags));
+                           fi_compare_atomicmsg(MPIDI_OFI_WIN(win).ep, msg, compare, compare_desc,
+                                                n_compare, result, desc, count, flags));
     return MPIDI_OFI_defer_atomic(MPIDI_OFI_CALL_COMPARE_ATOMIC, win, msg, compare, result, flags);
 }
 
@@ -220,15 +212,16 @@ MPL_STATIC_INLINE_PREFIX ssize_t MPIDI_OFI_ctx_read(int ctx_idx, void *buf, size
     return MPIDI_OFI_defer_call(&call);
 }
 
-/* An empty message. */
-MPL_STATIC_INLINE_PREFIX ssize_t MPIDI_OFI_ctx_tinject_empty(int ctx_idx, uint64_t cq_data,
-                                                             fi_addr_t addr, uint64_t tag)
+MPL_STATIC_INLINE_PREFIX ssize_t MPIDI_OFI_ctx_tinjectdata(int ctx_idx, const void *buf, size_t len,
+                                                           uint64_t cq_data, fi_addr_t addr,
+                                                           uint64_t tag)
 {
-    MPIDI_OFI_TRY_CALL(ctx_idx, addr,
-                       fi_tinjectdata(MPIDI_OFI_global.ctx[ctx_idx].tx, NULL, 0, cq_data, addr, tag));
+    MPIDI_OFI_TRY_CALL(ctx_idx, addr, fi_tinjectdata(MPIDI_OFI_global.ctx[ctx_idx].tx, buf, len,
+                                                     cq_data, addr, tag));
 
     const MPIDI_OFI_call_t call = {
-        MPIDI_OFI_CTX_CALL_(MPIDI_OFI_CALL_TINJECT, ctx_idx),.addr = addr,.cq_data = cq_data,.tag = tag
+        MPIDI_OFI_CTX_CALL_(MPIDI_OFI_CALL_TINJECT, ctx_idx),.addr = addr,.cq_data = cq_data,.tag = tag,
+        .local = {.iov_base = (void *) buf,.iov_len = len}
     };
 
     return MPIDI_OFI_defer_call(&call);

@@ -4,7 +4,7 @@
  */
 
 #include "mpidimpl.h"
-#include "ofi_deferred_peers.h"
+#include "ofi_impl.h"
 
 /* Each address is represented by its first item, which points to the last one. last_peer is the address
  * that had the last turn; its next_peer is next. An address without room only loses its turn, so that

@@ -19,8 +19,6 @@
  *
  * All with the VCI locked. The items' memory is their owner's. */
 
-#include "ofi_impl.h"
-
 #define MPIDI_OFI_HAS_DEFERRED_PEERS(ctx_idx_) \
     (MPIDI_OFI_global.ctx[ctx_idx_].deferred.last_peer != NULL)
 
@@ -46,6 +44,14 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_OFI_must_defer(int ctx_idx, fi_addr_t addr)
                 return ret_; \
         } \
     } while (0)
+
+/* Whether a message is one between processes that connect (ofi_dynproc.h), or of MPI_Finalize: it has
+ * no request, and is not deferred. */
+MPL_STATIC_INLINE_PREFIX int MPIDI_OFI_is_dynproc(void *context)
+{
+    return MPIDI_OFI_REQUEST(MPIDI_OFI_context_to_request(context), event_id) ==
+        MPIDI_OFI_EVENT_DYNPROC_DONE;
+}
 
 /* There is one. */
 MPL_STATIC_INLINE_PREFIX MPIDI_OFI_deferred_item_t *MPIDI_OFI_deferred_first(const

@@ -53,6 +53,11 @@ typedef struct {
     uint64_t flags;
 } MPIDI_OFI_deferred_recv_t;
 
+typedef union {
+    MPIDI_OFI_deferred_send_t send;
+    MPIDI_OFI_deferred_recv_t recv;
+} MPIDI_OFI_deferred_op_t;
+
 /* The same for the receive of a synchronous send's acknowledgement, in memory of its own. */
 typedef struct MPIDI_OFI_deferred_ack {
     struct MPIDI_OFI_deferred_ack *next;
@@ -80,5 +85,17 @@ typedef struct MPIDI_OFI_flush_wait {
     struct fid_cntr *cntr;
     int done;
 } MPIDI_OFI_flush_wait_t;
+
+/* Of a VCI; see ofi_flush.c. */
+typedef struct {
+    MPL_atomic_ptr_t waits;     /* MPIDI_OFI_flush_wait_t */
+    struct MPIR_Win *packed_wins;
+} MPIDI_OFI_flush_vni_t;
+
+/* Of a window. */
+typedef struct {
+    struct MPIR_Win *next_packed;       /* in packed_wins, if it is there */
+    int is_packed;
+} MPIDI_OFI_flush_win_t;
 
 #endif /* OFI_DEFERRED_PRE_H_INCLUDED */

@@ -5,9 +5,8 @@
 
 #include "mpidimpl.h"
 #include "ofi_events.h"
-#include "ofi_deferred_recv.h"
 
-#define DEFERRED(req_, field_) MPIDI_OFI_REQUEST(req_, util.deferred_recv.field_)
+#define DEFERRED(req_, field_) MPIDI_OFI_REQUEST(req_, util.deferred.recv.field_)
 
 static MPIDI_OFI_deferred_t *deferred_of(int ctx_idx)
 {
@@ -38,13 +37,13 @@ void MPIDI_OFI_defer_recv(MPIR_Request * rreq, int ctx_idx, void *buf, size_t le
         .addr = addr,.flags = flags
     };
 
-    MPIDI_OFI_REQUEST(rreq, util.deferred_recv) = d;
+    MPIDI_OFI_REQUEST(rreq, util.deferred.recv) = d;
     queue_recv(deferred_of(ctx_idx), rreq);
 }
 
 static ssize_t issue_recv(MPIR_Request * rreq, int ctx_idx)
 {
-    const MPIDI_OFI_deferred_recv_t *d = &MPIDI_OFI_REQUEST(rreq, util.deferred_recv);
+    const MPIDI_OFI_deferred_recv_t *d = &MPIDI_OFI_REQUEST(rreq, util.deferred.recv);
     struct fid_ep *rx = MPIDI_OFI_global.ctx[ctx_idx].rx;
     void *context = &MPIDI_OFI_REQUEST(rreq, context);
     const struct fi_msg_tagged msg = {
@@ -53,9 +52,9 @@ static ssize_t issue_recv(MPIR_Request * rreq, int ctx_idx)
     };
 
     if (d->flags)
-        return fi_trecvmsg(rx, &msg, d->flags);
-    return fi_trecv(rx, d->buf, d->len, NULL /* desc */ , d->addr, d->match_bits, d->mask_bits,
-                    context);
+        return (fi_trecvmsg) (rx, &msg, d->flags);
+    return (fi_trecv) (rx, d->buf, d->len, NULL /* desc */ , d->addr, d->match_bits, d->mask_bits,
+                       context);
 }
 
 /* Take rreq out of the queue; before: the one in front of it, NULL for the first. */
@@ -106,8 +105,8 @@ ssize_t MPIDI_OFI_ctx_trecv_ack(int ctx_idx, void *buf, size_t len, void *desc, 
     ssize_t ret = -FI_EAGAIN;
 
     if (likely(!d->first_ack))
-        ret = fi_trecv(MPIDI_OFI_global.ctx[ctx_idx].rx, buf, len, desc, addr, match_bits, mask_bits,
-                       context);
+        ret = (fi_trecv) (MPIDI_OFI_global.ctx[ctx_idx].rx, buf, len, desc, addr, match_bits, mask_bits,
+                          context);
     return likely(ret != -FI_EAGAIN) ? ret : defer_ack(d, addr, match_bits, context);
 }
 
@@ -116,8 +115,8 @@ static int ack_progress(MPIDI_OFI_deferred_t * d, int ctx_idx)
 {
     while (d->first_ack) {
         MPIDI_OFI_deferred_ack_t *ack = d->first_ack;
-        ssize_t ret = fi_trecv(MPIDI_OFI_global.ctx[ctx_idx].rx, NULL, 0, NULL, ack->addr,
-                               ack->match_bits, 0, ack->context);
+        ssize_t ret = (fi_trecv) (MPIDI_OFI_global.ctx[ctx_idx].rx, NULL, 0, NULL, ack->addr,
+                                  ack->match_bits, 0, ack->context);
         if (ret == -FI_EAGAIN)
             break;
         d->first_ack = ack->next;
@@ -164,16 +163,18 @@ static void release(MPIR_Request * rreq)
         MPIR_gpu_free_host(MPIDI_OFI_REQUEST(rreq, noncontig.pack.pack_buffer));
 }
 
-ssize_t MPIDI_OFI_ctx_cancel(int ctx_idx, void *context)
+ssize_t MPIDI_OFI_recv_cancel(struct fid *fid, void *context)
 {
-    MPIDI_OFI_deferred_t *d = deferred_of(ctx_idx);
     MPIR_Request *rreq = MPIDI_OFI_context_to_request(context);
+    MPIDI_OFI_deferred_t *d =
+        deferred_of(MPIDI_OFI_get_ctx_index(rreq->comm, MPIDI_Request_get_vci(rreq),
+                                            MPIDI_OFI_REQUEST(rreq, nic_num)));
     MPIR_Request *r = d->first_recv, *before = NULL;
 
     for (; r && r != rreq; r = DEFERRED(r, next))
         before = r;
     if (!r)
-        return fi_cancel((fid_t) MPIDI_OFI_global.ctx[ctx_idx].rx, context);
+        return (fi_cancel) (fid, context);
     take_out(d, rreq, before);
     release(rreq);
     MPIR_STATUS_SET_CANCEL_BIT(rreq->status, TRUE);
@@ -197,5 +198,5 @@ ssize_t MPIDI_OFI_ctx_peek(int ctx_idx, const struct fi_msg_tagged *msg, uint64_
 {
     if (is_deferred_match(deferred_of(ctx_idx), msg))
         return -FI_ENOMSG;
-    return fi_trecvmsg(MPIDI_OFI_global.ctx[ctx_idx].rx, msg, flags);
+    return (fi_trecvmsg) (MPIDI_OFI_global.ctx[ctx_idx].rx, msg, flags);
 }

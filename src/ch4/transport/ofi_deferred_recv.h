@@ -11,24 +11,21 @@
  * Receives match in the order in which they were started, so while one is deferred, all later ones of
  * the endpoint are. A matched receive (FI_CLAIM) has its message already and goes before the others.
  *
- *   MPIDI_OFI_ctx_trecv             issue or defer a receive
- *   MPIDI_OFI_ctx_trecvmsg
- *   MPIDI_OFI_ctx_trecv_ack         issues or defers that of an acknowledgement
- *   MPIDI_OFI_ctx_cancel            cancels a receive
- *   MPIDI_OFI_ctx_peek              probes
+ *   MPIDI_OFI_ctx_trecv             issue or defer a receive; the first one also that of an
+ *   MPIDI_OFI_ctx_trecvmsg          acknowledgement, the second one also probes, with FI_PEEK
+ *   MPIDI_OFI_recv_cancel           cancels a receive
  *   MPIDI_OFI_deferred_recv_progress  issues what there is room for
  *
- * All but the last are libfabric's functions with the index of the context in place of the endpoint;
- * the first three never return -FI_EAGAIN.
+ * The first two are libfabric's functions with the index of the context in place of the endpoint; they
+ * never return -FI_EAGAIN, except for a probe or a message without a request (MPIDI_OFI_is_dynproc).
  *
  * All with the VCI locked. Only a deferred acknowledgement is allocated: any other receive has its
  * arguments in the request, which has no other use for them before it is issued. A failure of a
  * deferred receive is reported in the status of its request; that of an acknowledgement ends the poll.
  *
  * A probe finds nothing while a receive whose pattern overlaps its own is deferred, because that
- * receive comes first. */
+ * receive comes first. Included by ofi_calls.h. */
 
-#include "ofi_impl.h"
 #include "ofi_deferred.h"
 
 /* buf, len: memory, or, with flags, an array of struct iovec; either stays until the receive ends. */
@@ -39,15 +36,21 @@ void MPIDI_OFI_defer_recv(MPIR_Request * rreq, int ctx_idx, void *buf, size_t le
 ssize_t MPIDI_OFI_ctx_trecv_ack(int ctx_idx, void *buf, size_t len, void *desc, fi_addr_t addr,
                                 uint64_t match_bits, uint64_t mask_bits, void *context);
 
-/* context: of a request, as in the functions below. */
-ssize_t MPIDI_OFI_ctx_cancel(int ctx_idx, void *context);
+/* fid: the endpoint of the receive, whose request has the context. */
+ssize_t MPIDI_OFI_recv_cancel(struct fid *fid, void *context);
 
 /* fi_trecvmsg with FI_PEEK. */
 ssize_t MPIDI_OFI_ctx_peek(int ctx_idx, const struct fi_msg_tagged *msg, uint64_t flags);
 
 int MPIDI_OFI_deferred_recv_progress(int vni, int ctx_idx);
 
-/* desc: NULL. */
+MPL_STATIC_INLINE_PREFIX int MPIDI_OFI_is_ssend_ack(void *context)
+{
+    return MPIDI_OFI_REQUEST(MPIDI_OFI_context_to_request(context), event_id) ==
+        MPIDI_OFI_EVENT_SSEND_ACK;
+}
+
+/* context: of a request, of an acknowledgement, or of a message without a request. desc: NULL. */
 MPL_STATIC_INLINE_PREFIX ssize_t MPIDI_OFI_ctx_trecv(int ctx_idx, void *buf, size_t len, void *desc,
                                                      fi_addr_t addr, uint64_t match_bits,
                                                      uint64_t mask_bits, void *context)
@@ -57,19 +60,24 @@ MPL_STATIC_INLINE_PREFIX ssize_t MPIDI_OFI_ctx_trecv(int ctx_idx, void *buf, siz
     if (likely(!MPIDI_OFI_HAS_DEFERRED_RECVS(ctx_idx)))
         ret = fi_trecv(MPIDI_OFI_global.ctx[ctx_idx].rx, buf, len, desc, addr, match_bits, mask_bits,
                        context);
-    if (likely(ret != -FI_EAGAIN))
+    if (likely(ret != -FI_EAGAIN) || MPIDI_OFI_is_dynproc(context))
         return ret;
+    if (MPIDI_OFI_is_ssend_ack(context))
+        return MPIDI_OFI_ctx_trecv_ack(ctx_idx, buf, len, desc, addr, match_bits, mask_bits, context);
     MPIDI_OFI_defer_recv(MPIDI_OFI_context_to_request(context), ctx_idx, buf, len, addr, match_bits,
                          mask_bits, 0);
     return 0;
 }
 
-/* flags: not 0. The array msg->msg_iov stays until the receive ends; *msg does not. */
+/* flags: not 0. The array msg->msg_iov stays until the receive ends; *msg does not. context: of a
+ * request. */
 MPL_STATIC_INLINE_PREFIX ssize_t MPIDI_OFI_ctx_trecvmsg(int ctx_idx, const struct fi_msg_tagged *msg,
                                                         uint64_t flags)
 {
     ssize_t ret = -FI_EAGAIN;
 
+    if (flags & FI_PEEK)
+        return MPIDI_OFI_ctx_peek(ctx_idx, msg, flags);
     if (likely(!MPIDI_OFI_HAS_DEFERRED_RECVS(ctx_idx)) || (flags & FI_CLAIM))
         ret = fi_trecvmsg(MPIDI_OFI_global.ctx[ctx_idx].rx, msg, flags);
     if (likely(ret != -FI_EAGAIN))

@@ -14,8 +14,7 @@
  *   MPIDI_OFI_dynproc_turn      one turn of a wait. On an error the caller cancels the message.
  *   MPIDI_OFI_dynproc_cancel    in the end, if it did not complete: returns when libfabric is done
  *                               with it: MPI_SUCCESS if it completed after all, else MPI_ERR_PORT
- *   MPIDI_OFI_dynproc_canceled  at the event of a request that was canceled or has failed: whether it
- *                               was of such a message */
+ *   MPIDI_OFI_dynproc_failed    at an error of libfabric: whether it ends such a message */
 
 #include "ofi_impl.h"
 
@@ -67,7 +66,7 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_OFI_dynproc_cancel(MPIDI_OFI_dynamic_process_
     /* The result does not matter: a send that cannot be canceled completes. */
     if (!req->done) {
         MPID_THREAD_CS_ENTER(VCI, MPIDI_VCI(0).lock);
-        (void) fi_cancel(endpoint, &req->context);
+        (void) (fi_cancel) (endpoint, &req->context);
         MPID_THREAD_CS_EXIT(VCI, MPIDI_VCI(0).lock);
     }
     while (!req->done)
@@ -75,8 +74,15 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_OFI_dynproc_cancel(MPIDI_OFI_dynamic_process_
     return req->done == MPIDI_OFI_DYNPROC_CANCELED ? MPI_ERR_PORT : MPI_SUCCESS;
 }
 
-MPL_STATIC_INLINE_PREFIX bool MPIDI_OFI_dynproc_canceled(MPIR_Request * req)
+/* An error of libfabric: true if it ends such a message. Truncation, and a probe that finds nothing,
+ * are left to MPICH. */
+MPL_STATIC_INLINE_PREFIX bool MPIDI_OFI_dynproc_failed(const struct fi_cq_err_entry *error)
 {
+    MPIR_Request *req;
+
+    if (error->err == FI_ETRUNC || error->err == FI_ENOMSG || !error->op_context)
+        return false;
+    req = MPIDI_OFI_context_to_request(error->op_context);
     if (MPIDI_OFI_REQUEST(req, event_id) != MPIDI_OFI_EVENT_DYNPROC_DONE)
         return false;
     ((MPIDI_OFI_dynamic_process_request_t *) req)->done = MPIDI_OFI_DYNPROC_CANCELED;

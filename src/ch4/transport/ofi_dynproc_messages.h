@@ -36,8 +36,8 @@ int MPIDI_OFI_dynamic_send(uint64_t remote_gpid, int tag, const void *buf, int s
     req.done = 0;
     req.event_id = MPIDI_OFI_EVENT_DYNPROC_DONE;
     MPL_wtime(&start);
-    MPIDI_OFI_DYNPROC_POST(fi_tsenddata(MPIDI_OFI_global.ctx[0].tx, buf, size, NULL, 0, remote_addr,
-                                        match_bits, (void *) &req.context), timeout);
+    MPIDI_OFI_DYNPROC_POST((fi_tsenddata) (MPIDI_OFI_global.ctx[0].tx, buf, size, NULL, 0, remote_addr,
+                                           match_bits, (void *) &req.context), timeout);
     mpi_errno = dynproc_complete(&req, &start, timeout, &MPIDI_OFI_global.ctx[0].tx->fid);
   fn_fail:
     return mpi_errno;
@@ -55,8 +55,8 @@ int MPIDI_OFI_dynamic_recv(int tag, void *buf, int size, int timeout)
     req.done = 0;
     req.event_id = MPIDI_OFI_EVENT_DYNPROC_DONE;
     MPL_wtime(&start);
-    MPIDI_OFI_VCI_CALL_RETRY(fi_trecv(MPIDI_OFI_global.ctx[0].rx, buf, size, NULL, FI_ADDR_UNSPEC,
-                                      match_bits, mask_bits, &req.context), 0, trecv, FALSE);
+    MPIDI_OFI_VCI_CALL_RETRY((fi_trecv) (MPIDI_OFI_global.ctx[0].rx, buf, size, NULL, FI_ADDR_UNSPEC,
+                                         match_bits, mask_bits, &req.context), 0, trecv, FALSE);
     mpi_errno = dynproc_complete(&req, &start, timeout, &MPIDI_OFI_global.ctx[0].rx->fid);
   fn_fail:
     return mpi_errno;

@@ -5,7 +5,6 @@
 
 #include "mpidimpl.h"
 #include "ofi_win.h"
-#include "ofi_flush.h"
 #include "threads/transport/flush_holds.h"
 
 /* All waits of a vni, flushes and held back operations, are in one list on the stacks of their
@@ -13,10 +12,10 @@
  * That thread also finishes the completed noncontiguous operations of the window, because a moment
  * later its queue may hold operations that are not complete. */
 
-#define WAITS(vni_) MPIDI_OFI_global.per_vni[vni_].flush_waits
+#define WAITS(vni_) MPIDI_OFI_global.per_vni[vni_].flush.waits
 
 /* The windows of a vni that have had a packed operation, until they are freed. */
-#define PACKED(vni_) MPIDI_OFI_global.per_vni[vni_].packed_wins
+#define PACKED(vni_) MPIDI_OFI_global.per_vni[vni_].flush.packed_wins
 
 static MPIDI_OFI_flush_wait_t *first_wait(int vni)
 {
@@ -70,10 +69,10 @@ static void finish_noncontig(MPIR_Win * win)
 
 void MPIDI_OFI_flush_packed(MPIR_Win * win)
 {
-    if (MPIDI_OFI_WIN(win).is_packed)
+    if (MPIDI_OFI_WIN(win).flush.is_packed)
         return;
-    MPIDI_OFI_WIN(win).is_packed = 1;
-    MPIDI_OFI_WIN(win).next_packed = PACKED(MPIDI_OFI_WIN(win).vni);
+    MPIDI_OFI_WIN(win).flush.is_packed = 1;
+    MPIDI_OFI_WIN(win).flush.next_packed = PACKED(MPIDI_OFI_WIN(win).vni);
     PACKED(MPIDI_OFI_WIN(win).vni) = win;
 }
 
@@ -81,17 +80,17 @@ void MPIDI_OFI_flush_forget(MPIR_Win * win)
 {
     MPIR_Win **p = &PACKED(MPIDI_OFI_WIN(win).vni);
 
-    if (!MPIDI_OFI_WIN(win).is_packed)
+    if (!MPIDI_OFI_WIN(win).flush.is_packed)
         return;
     while (*p != win)
-        p = &MPIDI_OFI_WIN(*p).next_packed;
-    *p = MPIDI_OFI_WIN(win).next_packed;
+        p = &MPIDI_OFI_WIN(*p).flush.next_packed;
+    *p = MPIDI_OFI_WIN(win).flush.next_packed;
 }
 
 /* Of what has completed in any window of the vni, also of operations that are not issued in full. */
 void MPIDI_OFI_flush_give_back(int vni)
 {
-    for (MPIR_Win * win = PACKED(vni); win; win = MPIDI_OFI_WIN(win).next_packed) {
+    for (MPIR_Win * win = PACKED(vni); win; win = MPIDI_OFI_WIN(win).flush.next_packed) {
         if (fi_cntr_read(MPIDI_OFI_WIN(win).cmpl_cntr) != MPIDI_OFI_win_read_issued_cntr(win))
             continue;
         finish_noncontig(win);
@@ -100,14 +99,15 @@ void MPIDI_OFI_flush_give_back(int vni)
     }
 }
 
-void MPIDI_OFI_flush_begin(MPIR_Win * win, int vni, MPIDI_OFI_flush_wait_t * self)
+static void begin_flush(MPIR_Win * win, int vni, MPIDI_OFI_flush_wait_t * self)
 {
     add_wait(vni, self, win, MPIDI_OFI_WIN(win).cmpl_cntr);
     MPIDI_flush_count(vni, 1);
 }
 
-/* A flush continues while its window has operations that are not issued yet. */
-void MPIDI_OFI_flush_reached(int vni, struct fid_cntr *cntr)
+/* Everything issued has completed: end all waits for that counter. A flush continues while its window
+ * has operations that are not issued yet. */
+static void reached(int vni, struct fid_cntr *cntr)
 {
     for (MPIDI_OFI_flush_wait_t * w = first_wait(vni); w; w = w->next) {
         if (w->cntr != cntr || w->done || (w->win && MPIDI_OFI_WIN(w->win).deferredQ))
@@ -118,9 +118,10 @@ void MPIDI_OFI_flush_reached(int vni, struct fid_cntr *cntr)
     }
 }
 
-/* The pack buffers of what has completed come back first: without that nothing might be issued, and the
- * flush would never end. Other windows may have them all, and be flushed by this thread only later. */
-int MPIDI_OFI_flush_issue(MPIR_Win * win, int vni)
+/* Everything issued has completed: issue more of what waits for pack buffers. Those of what has
+ * completed come back first: without that nothing might be issued, and the flush would never end. Other
+ * windows may have them all, and be flushed by this thread only later. */
+static int issue_packed(MPIR_Win * win, int vni)
 {
     const uint64_t issued = MPIDI_OFI_win_read_issued_cntr(win);
     int mpi_errno;
@@ -146,10 +147,59 @@ void MPIDI_OFI_flush_drop(MPIR_Win * win, MPIDI_OFI_win_request_t * req, struct 
     MPIDI_OFI_WIN(win).syncQ = req;
 }
 
-void MPIDI_OFI_flush_leave(int vni, MPIDI_OFI_flush_wait_t * self)
+static void end_flush(int vni, MPIDI_OFI_flush_wait_t * self)
 {
     remove_wait(vni, self);
     MPIDI_flush_count(vni, -1);
+}
+
+static int is_complete(MPIR_Win * win)
+{
+    const uint64_t issued = MPIDI_OFI_win_read_issued_cntr(win);
+    const uint64_t completed = fi_cntr_read(MPIDI_OFI_WIN(win).cmpl_cntr);
+
+    MPIR_Assert(completed <= issued);
+    return completed == issued;
+}
+
+/* Reading a counter tells nothing of failed operations, waiting for it does. */
+static int check_counter(MPIR_Win * win)
+{
+    int mpi_errno = MPI_SUCCESS;
+    int ret = fi_cntr_wait(MPIDI_OFI_WIN(win).cmpl_cntr, MPIDI_OFI_win_read_issued_cntr(win), 0);
+
+    MPIDI_OFI_ERR(ret < 0 && ret != -FI_ETIMEDOUT, mpi_errno, MPI_ERR_RMA_RANGE, "**ofid_cntr_wait",
+                  "**ofid_cntr_wait %s %d %s %s", __SHORT_FILE__, __LINE__, __func__,
+                  fi_strerror(-ret));
+  fn_fail:
+    return mpi_errno;
+}
+
+/* Turns between two checks of the counter for an error. */
+#define TURNS 1000
+
+/* Another thread may see that all is complete, and end this flush, while it waits. */
+int MPIDI_OFI_win_do_progress(MPIR_Win * win, int vni)
+{
+    MPIDI_OFI_flush_wait_t flush;
+    unsigned turns = 0;
+    int mpi_errno = MPI_SUCCESS;
+
+    begin_flush(win, vni, &flush);
+    while (!flush.done && mpi_errno == MPI_SUCCESS) {
+        if (!is_complete(win)) {
+            mpi_errno = MPIDI_progress_turn_locked(vni);
+            if (mpi_errno == MPI_SUCCESS && !flush.done && ++turns % TURNS == 0)
+                mpi_errno = check_counter(win);
+        } else if (MPIDI_OFI_WIN(win).deferredQ) {
+            mpi_errno = issue_packed(win, vni);
+        } else {
+            reached(vni, flush.cntr);
+            MPIDI_OFI_WIN(win).progress_counter = 1;
+        }
+    }
+    end_flush(vni, &flush);
+    return mpi_errno;
 }
 
 /* Wait until the counter is complete, or no flush waits for it any more (a flush that fails ends only
@@ -167,7 +217,7 @@ void MPIDI_OFI_hold_back_wait(MPIR_Win * win, int vni)
     add_wait(vni, &self, NULL, cntr);
     while (!self.done && has_flush(vni, cntr) && mpi_errno == MPI_SUCCESS) {
         if (fi_cntr_read(cntr) == MPIDI_OFI_win_read_issued_cntr(win))
-            MPIDI_OFI_flush_reached(vni, cntr);
+            reached(vni, cntr);
         else
             mpi_errno = MPIDI_progress_turn_locked(vni);
     }

@@ -11,53 +11,44 @@
  * threads issue more. Therefore a thread that begins an operation during a flush holds it back until
  * the count has been complete once, and then issues it even if other flushes have begun.
  *
- *   MPIDI_OFI_hold_back      before an operation; does nothing in one that another thread has posted
- *   MPIDI_OFI_flush_begin    a flush begins to wait
- *   MPIDI_OFI_flush_reached  everything issued has completed: end all waits for that counter
- *   MPIDI_OFI_flush_issue    everything issued has completed: issue more of what waits for pack buffers
+ *   MPIDI_OFI_win_do_progress  flush; lets other threads in while it waits: in place of MPICH's
+ *   MPIDI_OFI_hold_back        before an operation; does nothing in one that another thread has posted
+ *   MPIDI_OFI_max_inject_write  bytes of a put that a flush waits for although it is injected
  *   MPIDI_OFI_flush_give_back  something else waits for pack buffers, an active message: windows keep
- *                            those of what has completed until they are flushed, which may be never
- *   MPIDI_OFI_flush_packed   the window has an operation that needs pack buffers
- *   MPIDI_OFI_flush_forget   the window is freed
- *   MPIDI_OFI_flush_drop     what waits for pack buffers has failed, and is not issued again
- *   MPIDI_OFI_flush_leave    a flush ends, with or without success
+ *                              those of what has completed until they are flushed, which may be never
+ *   MPIDI_OFI_flush_packed     the window has an operation that needs pack buffers
+ *   MPIDI_OFI_flush_forget     the window is freed
+ *   MPIDI_OFI_flush_drop       what waits for pack buffers has failed, and is not issued again
  *
- * All but the first with the VCI locked. The VCI counts the flushes, for the models that post
+ * All but hold_back with the VCI locked. The VCI counts the flushes, for the models that post
  * operations (issue/rma_wrappers.h).
  *
  * A flush waits for what was issued before it and for at most one operation of each other thread:
  * one that had passed hold_back, or was held back by an earlier flush. So neither a flush nor an
  * operation starves. A thread that holds an operation back drives progress as a flush does, with the
  * VCI unlocked between polls, so the flush can complete. It also checks the counter itself, so a
- * preempted flush delays no other thread. */
+ * preempted flush delays no other thread. Included by ofi_calls.h. */
 
-#include "ofi_impl.h"
-
-void MPIDI_OFI_flush_begin(MPIR_Win * win, int vni, MPIDI_OFI_flush_wait_t * self);
-void MPIDI_OFI_flush_reached(int vni, struct fid_cntr *cntr);
-int MPIDI_OFI_flush_issue(MPIR_Win * win, int vni);
+int MPIDI_OFI_win_do_progress(MPIR_Win * win, int vni);
 void MPIDI_OFI_flush_give_back(int vni);
 void MPIDI_OFI_flush_packed(MPIR_Win * win);
 void MPIDI_OFI_flush_forget(MPIR_Win * win);
 void MPIDI_OFI_flush_drop(MPIR_Win * win, MPIDI_OFI_win_request_t * req, struct iovec *target_iov);
-void MPIDI_OFI_flush_leave(int vni, MPIDI_OFI_flush_wait_t * self);
 void MPIDI_OFI_hold_back_wait(MPIR_Win * win, int vni);
 
-/* In a function of MPICH that has entered the VCI vni_ once: flush; leave the VCI and fail, if that
- * fails. */
-#define MPIDI_OFI_FLUSH_LOCKED(win_, vni_) \
-    do { \
-        mpi_errno = MPIDI_OFI_win_do_progress(win_, vni_); \
-        if (unlikely(mpi_errno != MPI_SUCCESS)) { \
-            MPID_THREAD_CS_EXIT(VCI, MPIDI_VCI(vni_).lock); \
-            MPIR_ERR_POP(mpi_errno); \
-        } \
-    } while (0)
+/* Bytes that a put may inject. ofi_rxm, and tcp without it, count an injected write when it has left: a
+ * flush would end early. */
+MPL_STATIC_INLINE_PREFIX size_t MPIDI_OFI_max_inject_write(const struct fi_info *prov)
+{
+    const char *name = prov->fabric_attr->prov_name;
+
+    return strstr(name, "ofi_rxm") || strstr(name, "tcp") ? 0 : prov->tx_attr->inject_size;
+}
 
 /* Relaxed: a flush that is not visible yet also waits for this operation. */
 MPL_STATIC_INLINE_PREFIX void MPIDI_OFI_hold_back(MPIR_Win * win, int vni)
 {
-    if (unlikely(MPL_atomic_relaxed_load_ptr(&MPIDI_OFI_global.per_vni[vni].flush_waits)))
+    if (unlikely(MPL_atomic_relaxed_load_ptr(&MPIDI_OFI_global.per_vni[vni].flush.waits)))
         MPIDI_OFI_hold_back_wait(win, vni);
 }
 

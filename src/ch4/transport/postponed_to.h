@@ -11,7 +11,12 @@
  *   MPIDI_postponed_fifo     the messages to a VCI of a process; call it only while one waits
  *   MPIDI_postponed_has      1: a message to there must wait behind others
  *   MPIDI_postponed_add      hdr waits; fails if there is no memory
- *   MPIDI_postponed_remove   hdr, the first of its FIFO, has been sent */
+ *   MPIDI_postponed_take     the first message to there has been sent: takes it out and returns it
+ *   MPIDI_postponed_free     the memory of a VCI, in the end
+ *
+ * MPIDI_ARRIVING_NUM is the length of active_rreq, see arrived.h. */
+
+#define MPIDI_ARRIVING_NUM (MPIR_Process.local_size * MPIDI_POSIX_global.num_vsis)
 
 MPL_STATIC_INLINE_PREFIX MPIDI_postponed_fifo_t *MPIDI_postponed_fifo(int src_vsi, int grank,
                                                                       int dst_vsi)
@@ -63,14 +68,21 @@ static inline int MPIDI_postponed_add(MPIDI_POSIX_am_request_header_t * hdr)
     goto fn_exit;
 }
 
-static inline void MPIDI_postponed_remove(MPIDI_POSIX_am_request_header_t * hdr)
+static inline MPIDI_POSIX_am_request_header_t *MPIDI_postponed_take(int src_vsi, int grank, int dst_vsi)
 {
-    MPIDI_postponed_fifo_t *fifo =
-        MPIDI_postponed_fifo(hdr->src_vsi, hdr->dst_grank, hdr->dst_vsi);
+    MPIDI_postponed_fifo_t *fifo = MPIDI_postponed_fifo(src_vsi, grank, dst_vsi);
+    MPIDI_POSIX_am_request_header_t *hdr = fifo->first;
 
     DL_DELETE(fifo->first, hdr);
     if (!fifo->first)
-        DL_DELETE(MPIDI_POSIX_global.per_vsi[hdr->src_vsi].postponed.waiting, fifo);
+        DL_DELETE(MPIDI_POSIX_global.per_vsi[src_vsi].postponed.waiting, fifo);
+    return hdr;
+}
+
+static inline void MPIDI_postponed_free(int vsi)
+{
+    MPL_free(MPIDI_POSIX_global.per_vsi[vsi].postponed.all);
+    memset(&MPIDI_POSIX_global.per_vsi[vsi].postponed, 0, sizeof(MPIDI_postponed_t));
 }
 
 #endif /* MPIDI_POSTPONED_TO_H_INCLUDED */

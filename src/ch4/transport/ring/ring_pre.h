@@ -10,6 +10,7 @@
 
 typedef struct MPIDI_POSIX_eager_ring_recv_transaction {
     uint32_t cell;              /* with the data of a long message, or TSM_RETURNS_NONE */
+    int cell_from;              /* local rank of its process */
 } MPIDI_POSIX_eager_ring_recv_transaction_t;
 
 #endif /* POSIX_EAGER_RING_PRE_H_INCLUDED */

@@ -32,6 +32,7 @@ MPIDI_POSIX_eager_recv_begin(int vsi, MPIDI_POSIX_eager_recv_transaction_t * tra
     } else {
         transaction->payload = MPIDI_POSIX_ring_cell(slot->from, slot->src_vsi, slot->u.cell);
         transaction->transport.ring.cell = slot->u.cell;
+        transaction->transport.ring.cell_from = slot->from;
     }
     return MPIDI_POSIX_OK;
 }
@@ -49,7 +50,7 @@ MPIDI_POSIX_eager_recv_commit(MPIDI_POSIX_eager_recv_transaction_t * transaction
     const uint32_t cell = transaction->transport.ring.cell;
 
     if (unlikely(cell != TSM_RETURNS_NONE))
-        tsm_returns_give(MPIDI_POSIX_ring_returns(transaction->src_local_rank,
+        tsm_returns_give(MPIDI_POSIX_ring_returns(transaction->transport.ring.cell_from,
                                                   transaction->src_vsi), cell);
     tsm_ring_give_back(&MPIDI_POSIX_ring_global.vsi[transaction->dst_vsi].reader);
 }

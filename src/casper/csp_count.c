@@ -1,0 +1,97 @@
+/*
+ * Copyright (C) by the MPICH-TSM developers
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "mpidimpl.h"
+#include "csp_count.h"
+#include "csp_node.h"
+
+#define PREFIX "ch4_casper_"
+
+csp_counts_t csp_counts;
+
+static csp_ghost_counts_t last; /* of the ghost, at the end */
+static TSM_ATOMIC(csp_ghost_counts_t *) of_ghost;
+
+typedef struct pvar {
+    const char *name;
+    int is_ghosts, is_level;
+    size_t place;               /* in csp_counts, or the ghost's */
+    const char *help;
+} pvar_t;
+
+#define MINE(field_)  0, 0, offsetof(csp_counts_t, field_)
+#define GHOST(field_) 1, 0, offsetof(csp_ghost_counts_t, field_)
+#define LEVEL(field_) 1, 1, offsetof(csp_ghost_counts_t, field_)
+
+static const pvar_t pvars[] = {
+    {PREFIX "sends", MINE(sends), "sends that this process has given to its ghost"},
+    {PREFIX "receives", MINE(receives), "receives that this process has given to its ghost"},
+    {PREFIX "probes", MINE(probes), "probes that this process has given to its ghost"},
+    {PREFIX "late", MINE(late), "calls that found no room in the ring to the ghost"},
+    {PREFIX "copied", MINE(copied), "bytes of messages that this process has copied in place of "
+     "its ghost"},
+    {PREFIX "ghost_copied", GHOST(copied), "bytes of messages between its users that the ghost of "
+     "this process has copied"},
+    {PREFIX "ghost_kept", LEVEL(kept), "bytes that this ghost keeps now of messages that nobody has "
+     "received"},
+    {PREFIX "ghost_turns", GHOST(turns), "turns of the loop of this ghost"},
+    {PREFIX "ghost_idle", GHOST(idle_turns), "turns that found nothing to do"}
+};
+
+#define PVARS ((int) (sizeof(pvars) / sizeof(pvars[0])))
+
+/* The callback of MPI_T. */
+static void read_pvar(void *addr, void *obj_handle, int count, void *buf)
+{
+    const pvar_t *p = addr;
+    char *counts = p->is_ghosts ? (char *) tsm_load(&of_ghost, TSM_ACQUIRE) : (char *) &csp_counts;
+
+    (void) obj_handle;
+    (void) count;
+    *(unsigned long long *) buf = tsm_load((csp_counter_t *) (counts + p->place), TSM_RELAXED);
+}
+
+static int is_registered(const pvar_t * p, MPIR_T_pvar_class_t class)
+{
+    name2index_hash_t *found;
+
+    HASH_FIND_STR(pvar_hashs[class - MPIR_T_PVAR_CLASS_FIRST], p->name, found);
+    return found != NULL;
+}
+
+/* MPICH has no table of variables if MPI_Finalize has been called before. */
+void csp_count_start(void)
+{
+    tsm_store(&of_ghost, &csp_node.my_ghost->counts, TSM_RELEASE);
+    for (int i = 0; i < PVARS && pvar_table; i++) {
+        const pvar_t *p = &pvars[i];
+        const MPIR_T_pvar_class_t class = p->is_level ? MPI_T_PVAR_CLASS_LEVEL :
+            MPI_T_PVAR_CLASS_COUNTER;
+        const int flags = p->is_level ? MPIR_T_PVAR_FLAG_READONLY | MPIR_T_PVAR_FLAG_CONTINUOUS :
+            MPIR_T_PVAR_FLAG_SUM;
+
+        if (is_registered(p, class))
+            return;
+        MPIR_T_PVAR_REGISTER_impl(class, MPI_UNSIGNED_LONG_LONG, p->name, (void *) p, 1,
+                                  MPI_T_ENUM_NULL, MPI_T_VERBOSITY_USER_DETAIL, MPI_T_BIND_NO_OBJECT,
+                                  flags, read_pvar, NULL, "CH4_CASPER", p->help);
+    }
+}
+
+static void copy(csp_counter_t * to, csp_counter_t * from)
+{
+    tsm_store(to, tsm_load(from, TSM_RELAXED), TSM_RELAXED);
+}
+
+void csp_count_end(void)
+{
+    csp_ghost_counts_t *counts = &csp_node.my_ghost->counts;
+
+    copy(&last.turns, &counts->turns);
+    copy(&last.idle_turns, &counts->idle_turns);
+    copy(&last.copied, &counts->copied);
+    copy(&last.kept, &counts->kept);
+    tsm_store(&of_ghost, &last, TSM_RELEASE);
+}

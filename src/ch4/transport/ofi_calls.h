@@ -1,0 +1,70 @@
+/*
+ * Copyright (C) by the MPICH-TSM developers
+ *     See COPYRIGHT in top-level directory
+ */
+
+#ifndef OFI_CALLS_H_INCLUDED
+#define OFI_CALLS_H_INCLUDED
+
+/* At the end of ofi_impl.h, for all that follows in MPICH's files of this netmod: a call of libfabric
+ * below is a call of the function that defers what libfabric refuses with FI_EAGAIN. The macro finds
+ * the context or the window by the endpoint, which a caller must therefore name as the member it is:
+ * MPIDI_OFI_global.ctx[i].tx or .rx with messages and fi_read, MPIDI_OFI_WIN(win).ep with the others.
+ * Our own files call libfabric: a macro does not apply to its name in parentheses.
+ *
+ *   MPIDI_OFI_CALL_RETRY      in place of MPICH's: what may still be refused is repeated
+ *   MPIDI_OFI_REQUEST_CREATE  in place of MPICH's: a model may have given the request */
+
+#include "ofi_flush.h"
+#include "ofi_deferred.h"
+#include "ofi_deferred_recv.h"
+#include "ofi_deferred_call.h"
+
+#define MPIDI_OFI_CTX_BY_(member_, ep_) \
+    ((int) ((MPL_container_of(&(ep_), MPIDI_OFI_context_t, member_)) - MPIDI_OFI_global.ctx))
+#define MPIDI_OFI_WIN_BY_(ep_) \
+    (MPL_container_of(MPL_container_of(&(ep_), MPIDI_OFI_win_t, ep), MPIR_Win, dev.netmod.ofi))
+
+#define fi_tsenddata(tx_, ...) MPIDI_OFI_ctx_tsenddata(MPIDI_OFI_CTX_BY_(tx, tx_), __VA_ARGS__)
+#define fi_tsendmsg(tx_, ...) MPIDI_OFI_ctx_tsendmsg(MPIDI_OFI_CTX_BY_(tx, tx_), __VA_ARGS__)
+#define fi_tinjectdata(tx_, ...) MPIDI_OFI_ctx_tinjectdata(MPIDI_OFI_CTX_BY_(tx, tx_), __VA_ARGS__)
+#define fi_send(tx_, ...) MPIDI_OFI_ctx_send(MPIDI_OFI_CTX_BY_(tx, tx_), __VA_ARGS__)
+#define fi_inject(tx_, ...) MPIDI_OFI_ctx_inject(MPIDI_OFI_CTX_BY_(tx, tx_), __VA_ARGS__)
+#define fi_read(tx_, ...) MPIDI_OFI_ctx_read(MPIDI_OFI_CTX_BY_(tx, tx_), __VA_ARGS__)
+
+#define fi_trecv(rx_, ...) MPIDI_OFI_ctx_trecv(MPIDI_OFI_CTX_BY_(rx, rx_), __VA_ARGS__)
+#define fi_trecvmsg(rx_, ...) MPIDI_OFI_ctx_trecvmsg(MPIDI_OFI_CTX_BY_(rx, rx_), __VA_ARGS__)
+#define fi_cancel(rx_, context_) MPIDI_OFI_recv_cancel(rx_, context_)
+
+#define fi_writemsg(ep_, ...) MPIDI_OFI_win_writemsg(MPIDI_OFI_WIN_BY_(ep_), __VA_ARGS__)
+#define fi_readmsg(ep_, ...) MPIDI_OFI_win_readmsg(MPIDI_OFI_WIN_BY_(ep_), __VA_ARGS__)
+#define fi_inject_write(ep_, ...) MPIDI_OFI_win_inject_write(MPIDI_OFI_WIN_BY_(ep_), __VA_ARGS__)
+#define fi_atomicmsg(ep_, ...) MPIDI_OFI_win_atomicmsg(MPIDI_OFI_WIN_BY_(ep_), __VA_ARGS__)
+#define fi_fetch_atomicmsg(ep_, ...) MPIDI_OFI_win_fetch_atomicmsg(MPIDI_OFI_WIN_BY_(ep_), __VA_ARGS__)
+#define fi_compare_atomicmsg(ep_, ...) \
+    MPIDI_OFI_win_compare_atomicmsg(MPIDI_OFI_WIN_BY_(ep_), __VA_ARGS__)
+
+#define MPIDI_OFI_CALL_REPEATED(call_, vni_, STR, eagain_) \
+    do { \
+        int left_ = MPIR_CVAR_CH4_OFI_MAX_EAGAIN_RETRY; \
+        ssize_t ret_; \
+        while ((ret_ = call_) == -FI_EAGAIN) { \
+            MPIR_ERR_CHKANDJUMP(left_ == 0 && eagain_, mpi_errno, MPIX_ERR_EAGAIN, "**eagain"); \
+            mpi_errno = MPIDI_progress_make_room(vni_); \
+            MPIR_ERR_CHECK(mpi_errno); \
+            left_--; \
+        } \
+        MPIDI_OFI_ERR(ret_ != 0, mpi_errno, MPI_ERR_OTHER, "**ofid_"#STR, "**ofid_"#STR" %s %d %s %s", \
+                      __SHORT_FILE__, __LINE__, __func__, fi_strerror(-ret_)); \
+    } while (0)
+#undef MPIDI_OFI_CALL_RETRY
+#define MPIDI_OFI_CALL_RETRY MPIDI_OFI_CALL_REPEATED
+
+#undef MPIDI_OFI_REQUEST_CREATE
+#define MPIDI_OFI_REQUEST_CREATE(req_, kind_, vni_) \
+    do { \
+        MPIDI_CH4_REQUEST_OF(req_, kind_, vni_); \
+        MPIR_ERR_CHKANDJUMP((req_) == NULL, mpi_errno, MPIX_ERR_NOREQ, "**nomemreq"); \
+    } while (0)
+
+#endif /* OFI_CALLS_H_INCLUDED */

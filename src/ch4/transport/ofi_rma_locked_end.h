@@ -1,0 +1,16 @@
+/*
+ * Copyright (C) by the MPICH-TSM developers
+ *     See COPYRIGHT in top-level directory
+ */
+
+#ifndef OFI_RMA_LOCKED_END_H_INCLUDED
+#define OFI_RMA_LOCKED_END_H_INCLUDED
+
+/* At the end of ofi_rma.h: the names of ofi_rma_locked.h are as before. */
+
+#undef MPL_gavl_tree_search
+#undef MPIDI_OFI_win_do_progress
+#undef MPIDI_OFI_CALL_RETRY
+#define MPIDI_OFI_CALL_RETRY MPIDI_OFI_CALL_REPEATED
+
+#endif /* OFI_RMA_LOCKED_END_H_INCLUDED */

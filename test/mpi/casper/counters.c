@@ -1,0 +1,77 @@
+/* Copyright (C) by the MPICH-TSM developers
+ * See COPYRIGHT in top-level directory */
+
+/* The performance variables of ghosts: each send, receive and probe of the program counts once, those
+ * of collectives do not; every byte between two users is copied once, by one of them or by the ghost;
+ * and the ghost tells what it keeps. They can still be read after MPI_Finalize. */
+#define PV_PREFIX "ch4_casper_"
+#include "../pvars.h"
+
+enum { SMALL = 20, LARGE = 5, BYTES = 200000, KEPT = 50000 };
+
+static char out[BYTES], in[BYTES];
+
+static void exchange(void)
+{
+    for (int i = 0; i < SMALL + LARGE; i++) {
+        int bytes = i < SMALL ? i : BYTES;
+        MT_OK(MPI_Sendrecv(out, bytes, MPI_CHAR, mt.peer, i, in, bytes, MPI_CHAR, mt.peer, i,
+                           MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    }
+    MT_OK(MPI_Barrier(MPI_COMM_WORLD));
+}
+
+/* Small data takes no copy but that of the post and of the answer. */
+static void counts_of_exchange(void)
+{
+    pv_set_t *set = pv_start();
+    double copied, all;
+    MT_OK(MPI_Barrier(MPI_COMM_WORLD));
+    exchange();
+    PV_IS(set, "sends", SMALL + LARGE);
+    PV_IS(set, "receives", SMALL + LARGE);
+    PV_IS(set, "probes", 0);
+    copied = pv(set, "copied") + (mt.rank == 0 ? pv(set, "ghost_copied") : 0);
+    MT_OK(MPI_Allreduce(&copied, &all, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD));
+    MT_CHECK(all == 2.0 * LARGE * BYTES, "%g bytes copied", all);
+    MT_CHECK(pv(set, "ghost_idle") <= pv(set, "ghost_turns"), "more idle turns than turns");
+    pv_free(set);
+}
+
+/* User 1 looks at what its ghost keeps, and then at the message. */
+static void kept(void)
+{
+    pv_set_t *set = pv_start();
+    MPI_Status status;
+    double most = 0;
+    if (mt.rank == 0)
+        MT_OK(MPI_Send(out, KEPT, MPI_CHAR, 1, 99, MPI_COMM_WORLD));
+    for (int i = 0; mt.rank == 1 && i < 5000 && most < KEPT; i++) {
+        most = pv(set, "ghost_kept");
+        usleep(1000);
+    }
+    if (mt.rank == 1) {
+        MT_CHECK(most >= KEPT && most < 2 * KEPT, "the ghost keeps %g bytes", most);
+        MT_OK(MPI_Probe(0, 99, MPI_COMM_WORLD, &status));
+        MT_CHECK(pv(set, "probes") >= 1, "no probe");
+        MT_OK(MPI_Recv(in, KEPT, MPI_CHAR, 0, 99, MPI_COMM_WORLD, &status));
+        PV_IS(set, "receives", 1);
+    }
+    pv_free(set);
+}
+
+int main(int argc, char **argv)
+{
+    mt_init(argc, argv, 1, 1);
+    pv_find();
+    counts_of_exchange();
+    kept();
+    pv_set_t *set = pv_start();
+    MPI_Finalize();
+    MT_CHECK(pv(set, "sends") >= 0 && pv(set, "ghost_turns") >= 0, "wrong after MPI_Finalize");
+    pv_free(set);
+    MPI_T_finalize();
+    if (mt.rank == 0)
+        printf(" No Errors\n");
+    return 0;
+}
