@@ -114,8 +114,8 @@ static inline int MPIR_Request_poll(MPIR_Request * req, MPI_Status * status)
 /* For MPI_Waitall, before it waits for one request after the other: completes the generalized requests
  * that have a poll function, since no other thread does. Any of them may depend on any other request,
  * so it polls them all and makes progress. property: MPICH's, of the whole list. */
-static inline int MPIR_Waitall_polled(int count, MPIR_Request * reqs[], MPI_Status statuses[],
-                                      int property, MPID_Progress_state * state)
+static inline int MPIR_Waitall_poll(int count, MPIR_Request * reqs[], MPI_Status statuses[],
+                                    int property, MPID_Progress_state * state)
 {
     int mpi_errno = MPI_SUCCESS;
 
