@@ -88,6 +88,15 @@ static inline int MPIR_Request_error(MPIR_Request * req, int err)
     return likely(err == MPI_SUCCESS) ? MPI_SUCCESS : MPIR_Err_of_request(req, err);
 }
 
+/* MPI_Testall meets its first error when it completes request i: MPICH looks for errors before only if
+ * it checks arguments, and never for one of a free function. All requests are complete. */
+static inline int MPIR_Requests_first_error(MPI_Status statuses[], int i)
+{
+    while (i-- > 0)
+        statuses[i].MPI_ERROR = MPI_SUCCESS;
+    return MPI_ERR_IN_STATUS;
+}
+
 /* The error of a persistent collective. */
 static inline int MPIR_Request_coll_error(MPIR_Request * req)
 {
