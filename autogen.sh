@@ -112,7 +112,7 @@ src/binding src/include src/mpid src/pmi"
 generate_front_door() {
     local file
     for file in configure.ac Makefile.am maint/version.m4 maint/models src/ch4/models.m4 \
-        src/casper/casper.m4 src/ch4/models.def src/sync/lock/locks.def; do
+        src/ch4/device.m4 src/casper/casper.m4 src/ch4/models.def src/sync/lock/locks.def; do
         if [ ! -f Makefile.in ] || [ "$file" -nt configure ] || [ "$file" -nt Makefile.in ]; then
             echo "top level: autoreconf"
             logged autoreconf -fi --no-recursive

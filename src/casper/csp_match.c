@@ -12,8 +12,8 @@
 /* Messages of a list whose data the ghost takes over before it looks for other work. */
 #define KEEP_AT_ONCE 4
 
-/* With more bytes in the memory of the ghost than this it keeps no more: sends to a process that
- * receives nothing then wait, as MPI says, unless their data went along with the post. */
+/* With more bytes of sends of its users in its memory than this the ghost keeps no more: sends to a
+ * process that receives nothing then wait, as MPI says, unless their data went along with the post. */
 #define MOST_KEPT 268435456
 
 /* With so many messages that wait and have gone along, each some 270 bytes of shared memory, senders
@@ -392,7 +392,7 @@ int csp_match_keep(void)
 {
     int n = 0;
 
-    if (csp_node.my_ghost->desk.kept == 0 || csp_pair_bytes_in_ghost() >= MOST_KEPT)
+    if (csp_node.my_ghost->desk.kept == 0 || csp_pair_bytes_of_users() >= MOST_KEPT)
         return 0;
     for (int i = 0; i < csp_node.users; i++) {
         if (csp_node_is_mate(i))

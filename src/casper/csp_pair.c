@@ -12,6 +12,7 @@
 #define MOST_UNFREED 4194304
 
 static uint64_t in_ghost;       /* bytes of messages in memory of this ghost */
+static uint64_t of_users;       /* of these, of sends of its own users */
 
 /* Pairs that there were when this process last looked for one in vain. */
 static TSM_ATOMIC(uint32_t) seen;
@@ -273,9 +274,10 @@ static uint64_t cost(const csp_item_t * msg)
     return msg->bytes + sizeof(*msg);
 }
 
-static void count_kept(uint64_t more)
+static void count_kept(const csp_item_t * msg, uint64_t more)
 {
     in_ghost += more;
+    of_users += msg->costs_credit ? 0 : more;
     tsm_store(&csp_node.my_ghost->counts.kept, in_ghost, TSM_RELAXED);
 }
 
@@ -290,7 +292,7 @@ void csp_pair_free_msg(csp_ref_t ref)
     }
     if (msg->place == CSP_IN_GHOST) {
         MPL_free((void *) (uintptr_t) msg->spot.addr);
-        count_kept(-cost(msg));
+        count_kept(msg, -cost(msg));
     }
     if (msg->costs_credit)
         csp_wire_freed(msg);
@@ -306,12 +308,12 @@ void csp_pair_put_in_ghost(csp_item_t * msg, void *memory)
     msg->place = CSP_IN_GHOST;
     msg->spot = spot;
     msg->sender = -1;
-    count_kept(cost(msg));
+    count_kept(msg, cost(msg));
 }
 
-uint64_t csp_pair_bytes_in_ghost(void)
+uint64_t csp_pair_bytes_of_users(void)
 {
-    return in_ghost;
+    return of_users;
 }
 
 static void fetch(csp_ref_t ref)

@@ -67,8 +67,9 @@ int csp_pair_class(int error);
 /* The data of the message is now here, in memory that it owns. */
 void csp_pair_put_in_ghost(csp_item_t * msg, void *memory);
 
-/* Bytes of messages in memory of this ghost, with what each of them takes beside its data. */
-uint64_t csp_pair_bytes_in_ghost(void);
+/* Bytes of sends of its own users in memory of this ghost, with what each takes beside its data. What
+ * comes from other ghosts has a limit of its own (csp_credit.h). */
+uint64_t csp_pair_bytes_of_users(void);
 
 /* Do what users have left to the ghost. Returns how much. With the desk free, as the next three. */
 int csp_pair_left(void);

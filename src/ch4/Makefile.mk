@@ -40,6 +40,7 @@ mpi_core_sources += \
     src/mpid/ch4/src/threads/stats/trace.c \
     src/mpid/ch4/src/threads/stats/trace_file.c \
     src/mpid/ch4/src/threads/thread.c \
+    src/mpid/ch4/src/threads/transport/av_tables.c \
     src/mpid/ch4/src/threads/transport/dynproc.c \
     src/mpid/ch4/src/threads/transport/ring/ring.c \
     src/mpid/ch4/src/threads/vci.c \
@@ -54,3 +55,5 @@ mpi_core_sources += \
     src/mpid/ch4/netmod/ofi/ofi_deferred_recv.c \
     src/mpid/ch4/netmod/ofi/ofi_flush.c
 endif
+
+include $(top_srcdir)/src/mpid/ch4/src/casper/Makefile.mk

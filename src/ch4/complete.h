@@ -84,4 +84,10 @@ MPL_STATIC_INLINE_PREFIX void MPIDI_complete(MPIR_Request * req)
 /* MPICH's name of it, in the netmods. */
 #define MPIDIU_request_complete(req_) MPIDI_complete(req_)
 
+/* A generalized request ends with MPI_Request_free and MPI_Grequest_complete, in either order: the
+ * later call frees it. */
+#define MPIR_Grequest_free_last(req_) \
+    (__atomic_fetch_add(&(req_)->u.ureq.greq_fns->ended, 1, __ATOMIC_ACQ_REL) == 1 ? \
+     MPIR_Grequest_free(req_) : MPI_SUCCESS)
+
 #endif /* MPIDI_COMPLETE_H_INCLUDED */

@@ -144,4 +144,82 @@ MPL_STATIC_INLINE_PREFIX MPIR_Request *MPIDI_match_first(int source, int tag,
 #define MPIDI_match_first(source_, tag_, context_id_, list_, q_) (*(list_))
 #endif
 
+/* In place of MPICH's functions, which search the list from the front. */
+
+MPL_STATIC_INLINE_PREFIX void MPIDIG_enqueue_request(MPIR_Request * req, MPIR_Request ** list,
+                                                     enum MPIDIG_queue_type qtype)
+{
+    DL_APPEND(*list, req);
+    MPIDI_match_add(req, list, qtype);
+    MPIDIG_DO_ENQUEUE_EVENT(qtype);
+    MPIDIG_PVAR_QUEUE_LEVEL_INC(qtype);
+}
+
+/* The first request of the list that matches, or NULL. Stays in the list. */
+MPL_STATIC_INLINE_PREFIX MPIR_Request *MPIDI_match_search(int rank, int tag,
+                                                          MPIR_Context_id_t context_id,
+                                                          MPIR_Request ** list,
+                                                          enum MPIDIG_queue_type qtype)
+{
+    MPIR_Request *req;
+
+    for (req = MPIDI_match_first(rank, tag, context_id, list, qtype); req; req = req->next) {
+        MPIDIG_PVAR_QUEUE_COUNTER_INC(qtype);
+        if (MPIDIG_match_request(rank, tag, context_id, req, qtype))
+            break;
+    }
+    return req;
+}
+
+MPL_STATIC_INLINE_PREFIX MPIR_Request *MPIDIG_rreq_find(int rank, int tag,
+                                                        MPIR_Context_id_t context_id,
+                                                        MPIR_Request ** list,
+                                                        enum MPIDIG_queue_type qtype)
+{
+    MPIR_Request *req;
+
+    MPIDIG_PVAR_QUEUE_TIMER_START(qtype);
+    req = MPIDI_match_search(rank, tag, context_id, list, qtype);
+    MPIDIG_PVAR_QUEUE_TIMER_END(qtype, req);
+    return req;
+}
+
+MPL_STATIC_INLINE_PREFIX MPIR_Request *MPIDIG_rreq_dequeue(int rank, int tag,
+                                                           MPIR_Context_id_t context_id,
+                                                           MPIR_Request ** list,
+                                                           enum MPIDIG_queue_type qtype)
+{
+    MPIR_Request *req;
+
+    MPIDIG_PVAR_QUEUE_TIMER_START(qtype);
+    req = MPIDI_match_search(rank, tag, context_id, list, qtype);
+    if (req) {
+        DL_DELETE(*list, req);
+        MPIDI_match_remove(req);
+        MPIDIG_DO_DEQUEUE_EVENT(qtype);
+        MPIDIG_PVAR_QUEUE_LEVEL_DEC(qtype);
+    }
+    MPIDIG_PVAR_QUEUE_TIMER_END(qtype, req);
+    return req;
+}
+
+/* Returns 1 if req was in the list of posted receives, and takes it out. */
+MPL_STATIC_INLINE_PREFIX int MPIDIG_delete_posted(MPIR_Request * req, MPIR_Request ** list)
+{
+    MPIR_Request *curr;
+
+    MPIR_T_PVAR_TIMER_START(RECVQ, time_failed_matching_postedq);
+    DL_FOREACH(*list, curr) {
+        MPIR_T_PVAR_COUNTER_INC(RECVQ, posted_recvq_match_attempts, 1);
+        if (curr == req) {
+            DL_DELETE(*list, req);
+            MPIDI_match_remove(req);
+            MPIR_T_PVAR_LEVEL_DEC(RECVQ, posted_recvq_length, 1);
+            return 1;
+        }
+    }
+    MPIR_T_PVAR_TIMER_END(RECVQ, time_failed_matching_postedq);
+    return 0;
+}
+
 #endif /* MPIDI_MATCH_H_INCLUDED */

@@ -9,7 +9,7 @@
 /* An operation as data: a thread posts it when it cannot or may not issue the operation itself (ICS'19
  * section 3.4). An MPIDI_op_t needs no request; it may be on a stack, in the request that the user
  * waits on, or, for a one-sided operation without one, in a pool (op_pool.h). op_apply.h issues it.
- * Included by mpidpre.h. */
+ * Included by mpidpre.h through transport/device_types.h. */
 
 #include "stats/counters.h"
 #include "tsm/queue/tsm_swp.h"
@@ -162,9 +162,12 @@ typedef struct MPIDI_match_table {
  * active message uses of MPIDIG_req_ext_t, which therefore begins with that.
  *
  * HEAD: the thread that sleeps until the request completes (tsm_usc.h), beside the counter of that.
- * QUEUED: next to the links of MPICH's list, in the second line; ghosts (casper) look at theirs in each
- * call. POSTED: valid while the operation is posted (posted.h). A two-sided operation is one line,
- * since it goes from the thread that posts to the one that issues it. */
+ * QUEUED: the links of MPICH's list and ours next to them, in the second line; ghosts (casper) look at
+ * theirs in each call. BEHIND: what follows the union of the device. The two fields of MPICH that were
+ * before it: where the request is, and the request of the other transport (netmod and shared memory)
+ * for MPI_ANY_SOURCE. am_ext: ch4.am.req while in use. POSTED: valid while the operation is posted
+ * (posted.h). A two-sided operation is one line, since it goes from the thread that posts to the one
+ * that issues it. */
 #if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI
 #define MPIDI_REQUEST_HEAD tsm_usc_slot_t waiter;
 #define MPIDI_REQUEST_MATCH_ MPIDI_match_t match;
@@ -175,9 +178,46 @@ typedef struct MPIDI_match_table {
 #define MPIDI_REQUEST_POSTED
 #endif
 #ifdef ENABLE_CASPER
-#define MPIDI_REQUEST_QUEUED MPIDI_REQUEST_MATCH_ struct csp_op *casper; /* a ghost has it */
+#define MPIDI_REQUEST_CASPER_ struct csp_op *casper;    /* a ghost has it */
 #else
-#define MPIDI_REQUEST_QUEUED MPIDI_REQUEST_MATCH_
+#define MPIDI_REQUEST_CASPER_
+#endif
+#define MPIDI_REQUEST_QUEUED \
+    struct MPIR_Request *next, *prev; MPIDI_REQUEST_MATCH_ MPIDI_REQUEST_CASPER_
+
+#ifndef MPIDI_CH4_DIRECT_NETMOD
+#define MPIDI_REQUEST_LOCAL_ int is_local; struct MPIR_Request *anysource_partner_request;
+#define MPIDI_REQUEST_SET_IS_LOCAL(req, is_local_) do { (req)->dev.is_local = is_local_; } while (0)
+#else
+#define MPIDI_REQUEST_LOCAL_
+#define MPIDI_REQUEST_SET_IS_LOCAL(req, is_local_) do { } while (0)
+#endif
+#define MPIDI_REQUEST_BEHIND MPIDI_REQUEST_LOCAL_ MPIDIG_req_ext_t am_ext; MPIDI_REQUEST_POSTED
+
+/* 1 if a persistent request is a send to or a receive from MPI_PROC_NULL. Only these have a rank. */
+#define MPIDI_prequest_has_no_peer(req_) \
+    (((req_)->kind == MPIR_REQUEST_KIND__PREQUEST_SEND || \
+      (req_)->kind == MPIR_REQUEST_KIND__PREQUEST_RECV) && MPIDI_PREQUEST(req_, rank) == MPI_PROC_NULL)
+
+/* Our part of the state of a VCI, in MPIDI_per_vci_t, behind what its holder uses: the tables of its
+ * queues, what vci.h says, and MPICH's count of completions, which any thread reads after a poll. */
+#if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI
+#define MPIDI_PER_VCI_MODEL_ \
+    MPIDI_match_table_t posted_table, unexp_table; \
+    MPIDI_vci_t threads MPL_ATTR_ALIGNED(MPL_CACHELINE_SIZE);
+#else
+#define MPIDI_PER_VCI_MODEL_
+#endif
+#define MPIDI_PER_VCI_BEHIND \
+    MPIDI_PER_VCI_MODEL_ MPL_atomic_int_t progress_count MPL_ATTR_ALIGNED(MPL_CACHELINE_SIZE);
+
+/* Our part of a communicator. */
+#ifdef ENABLE_CASPER
+#define MPIDI_COMM_CASPER \
+    int casper;                 /* point-to-point goes to the ghost */ \
+    int casper_least;           /* but for messages of fewer bytes */
+#else
+#define MPIDI_COMM_CASPER
 #endif
 
 typedef struct MPIDI_request_part {

@@ -51,6 +51,8 @@ static inline MPIR_Request *MPIDI_request_cache_get(int pool)
     return MPIDI_request_cache_refill(pool);
 }
 
+#define MPIDI_request_alloc(pool_, blocks_, indices_) MPIDI_request_cache_get(pool_)
+
 static inline void MPIDI_request_cache_put(MPIR_Request * req, int pool)
 {
     MPIDI_thread_t *self = MPIDI_thread_self();
@@ -63,8 +65,8 @@ static inline void MPIDI_request_cache_put(MPIR_Request * req, int pool)
 
 /* Drop one reference; the last one frees the request. Any thread, no lock. The device must not use
  * the request afterwards: another thread may free it at any time (the race of pmodels/mpich pull
- * request 6637). */
-static inline void MPIDI_request_cache_release(MPIR_Request * req)
+ * request 6637). Returns 1; 0 where MPICH must do it. */
+static inline int MPIDI_request_cache_release(MPIR_Request * req)
 {
     int inuse;
     int pool = MPIR_REQUEST_POOL(req);
@@ -80,11 +82,14 @@ static inline void MPIDI_request_cache_release(MPIR_Request * req)
         MPIDI_STATS(MPIDI_stats_freed(MPIDI_thread_self(), &req->dev.threads.counted));
         MPIDI_request_cache_put(req, pool);
     }
+    return 1;
 }
 
 #else
 #define MPIR_REQUEST_IS_CACHED 0
-#define MPIDI_request_cache_release(req_) do { } while (0)
+#define MPIDI_request_alloc(pool_, blocks_, indices_) \
+    MPIR_Handle_obj_alloc_unsafe(&MPIR_Request_mem[pool_], blocks_, indices_)
+#define MPIDI_request_cache_release(req_) 0
 #define MPIDI_request_cache_open() do { } while (0)
 #define MPIDI_request_cache_close() do { } while (0)
 #endif

@@ -61,14 +61,21 @@ static inline int MPIR_Requests_wait_two(MPIR_Request * sreq, MPIR_Request * rre
     return mpi_errno;
 }
 
+/* In MPI_Wait and MPI_Test of a partitioned request: returns 1 if it is inactive, with that status. */
+static inline int MPIR_Request_is_idle(MPIR_Request * req, MPI_Status * status)
+{
+    if (MPIR_Request_is_active(req))
+        return 0;
+    MPIR_Status_set_empty(status);
+    return 1;
+}
+
 /* The status and the error of a complete request, which is not persistent. It may be partitioned, and
  * inactive: then its last status is no longer that of an operation. */
 static inline int MPIR_Request_peek(MPIR_Request * req, MPI_Status * status)
 {
-    if (!MPIR_Request_is_active(req)) {
-        MPIR_Status_set_empty(status);
+    if (MPIR_Request_is_idle(req, status))
         return MPI_SUCCESS;
-    }
     MPIR_Request_extract_status(req, status);
     return req->status.MPI_ERROR;
 }
@@ -81,6 +88,15 @@ static inline int MPIR_Request_error(MPIR_Request * req, int err)
     return likely(err == MPI_SUCCESS) ? MPI_SUCCESS : MPIR_Err_of_request(req, err);
 }
 
+/* MPI_Testall meets its first error when it completes request i: MPICH looks for errors before only if
+ * it checks arguments, and never for one of a free function. All requests are complete. */
+static inline int MPIR_Requests_first_error(MPI_Status statuses[], int i)
+{
+    while (i-- > 0)
+        statuses[i].MPI_ERROR = MPI_SUCCESS;
+    return MPI_ERR_IN_STATUS;
+}
+
 /* The error of a persistent collective. */
 static inline int MPIR_Request_coll_error(MPIR_Request * req)
 {
@@ -88,26 +104,38 @@ static inline int MPIR_Request_coll_error(MPIR_Request * req)
     return real ? real->status.MPI_ERROR : req->status.MPI_ERROR;
 }
 
-/* The status of one request of a list, or none. */
-static inline MPI_Status *MPIR_Requests_status(MPI_Status statuses[], int i)
+/* The status that the program's functions of a generalized request get. MPICH gives them &statuses[i]
+ * of MPI_STATUSES_IGNORE, too, which is 1: then the address is not aligned. */
+static inline MPI_Status *MPIR_Requests_status(MPI_Status * status)
 {
-    return statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[i];
+    return (uintptr_t) status % _Alignof(MPI_Status) ? MPI_STATUS_IGNORE : status;
+}
+
+#define MPIR_Grequest_poll(req_, status_) MPIR_Grequest_poll(req_, MPIR_Requests_status(status_))
+#define MPIR_Grequest_wait(req_, status_) MPIR_Grequest_wait(req_, MPIR_Requests_status(status_))
+
+/* Poll a generalized request that has a poll function. */
+static inline int MPIR_Request_poll(MPIR_Request * req, MPI_Status * status)
+{
+    return MPIR_Request_has_poll_fn(req) ? MPIR_Grequest_poll(req, status) : MPI_SUCCESS;
 }
 
 /* For MPI_Waitall, before it waits for one request after the other: completes the generalized requests
  * that have a poll function, since no other thread does. Any of them may depend on any other request,
- * so it polls them all and makes progress. */
-static inline int MPIR_Requests_wait_polled(int count, MPIR_Request * reqs[], MPI_Status statuses[],
-                                            MPID_Progress_state * state)
+ * so it polls them all and makes progress. property: MPICH's, of the whole list. */
+static inline int MPIR_Waitall_poll(int count, MPIR_Request * reqs[], MPI_Status statuses[],
+                                    int property, MPID_Progress_state * state)
 {
     int mpi_errno = MPI_SUCCESS;
 
+    if (property & MPIR_REQUESTS_PROPERTY__SEND_RECV_ONLY)
+        return MPI_SUCCESS;
     for (;;) {
         int pending = 0;
         for (int i = 0; i < count; i++) {
             if (!reqs[i] || !MPIR_Request_has_poll_fn(reqs[i]) || MPIR_Request_is_complete(reqs[i]))
                 continue;
-            mpi_errno = MPIR_Grequest_poll(reqs[i], MPIR_Requests_status(statuses, i));
+            mpi_errno = MPIR_Grequest_poll(reqs[i], &statuses[i]);
             MPIR_ERR_CHECK(mpi_errno);
             pending += !MPIR_Request_is_complete(reqs[i]);
         }

@@ -13,7 +13,7 @@
  *
  *   MPII_may_start       an error once the library has been taken down
  *   MPII_is_up           whether there is nothing left to initialize
- *   MPII_stay_up         after a session or MPI_COMM_WORLD has ended: whether to leave it at that
+ *   MPII_stays_up        after a session or MPI_COMM_WORLD has ended: whether to leave it at that
  *
  * Finalizing the library and initializing it again cannot work: both need all processes at the same
  * time, but each process opens and closes its sessions independently.  One process may have closed
@@ -114,20 +114,19 @@ static int end_world(void)
     return mpi_errno;
 }
 
-/* users: sessions that are still open, and MPI_COMM_WORLD */
-static int MPII_stay_up(bool is_world_model, int users, bool * stays)
+/* init_counter: sessions that are still open, and MPI_COMM_WORLD. *err: an MPI error code. */
+static bool MPII_stays_up(bool is_world_model, int *err)
 {
     int mpi_errno = MPI_SUCCESS;
 
     stay.is_down = !stay.has_had_session || stay.is_exiting;
-    *stays = !stay.is_down;
     if (stay.is_down)
         goto fn_exit;
     if (is_world_model) {
         mpi_errno = end_world();
         MPIR_ERR_CHECK(mpi_errno);
     }
-    if (users == 0) {
+    if (init_counter == 0) {
         mpi_errno = MPII_finalize_async();
         MPIR_ERR_CHECK(mpi_errno);
 #ifdef MPIDI_CH4_MAX_VCIS
@@ -143,7 +142,8 @@ static int MPII_stay_up(bool is_world_model, int users, bool * stays)
         MPL_atomic_store_int(&MPIR_Process.mpich_state, MPICH_MPI_STATE__UNINITIALIZED);
     }
   fn_exit:
-    return mpi_errno;
+    *err = mpi_errno;
+    return !stay.is_down || init_counter > 0;
   fn_fail:
     goto fn_exit;
 }

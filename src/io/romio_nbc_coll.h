@@ -11,8 +11,9 @@
  * an operation (MPI_Iallgather twice), with the variables fd, datatype, count and nbc_req.
  *
  *   MPIX_Grequest_class_create    the queue polls, and the query function returns the operation's error
- *   MPIX_Grequest_class_allocate  also sets up the operation's state. From here on datatype is one of
- *                                 the operation's own, since the program may free its type
+ *   MPIX_Grequest_class_allocate  also sets up the operation's state, and its errors are those of a
+ *                                 file, also if it never joins the queue. From here on datatype is one
+ *                                 of the operation's own, since the program may free its type
  *   MPI_Iallgather                of the offsets: the second call begins both, when it is the
  *                                 operation's turn
  *
@@ -43,6 +44,8 @@ static int romio_nbc_create_class(MPI_Grequest_query_function * query, MPI_Grequ
 static int romio_nbc_begin(MPIX_Grequest_class class, ADIOI_NBC_Request * r, MPI_Request * request,
                            ADIO_File fd, MPI_Datatype * datatype, int count)
 {
+    int err;
+
     r->romio.fd = fd;
     r->romio.poll_fn = romio_nbc_poll_fn;
     r->romio.past_fp = fd->fp_ind;
@@ -51,7 +54,10 @@ static int romio_nbc_begin(MPIX_Grequest_class class, ADIOI_NBC_Request * r, MPI
     MPI_Type_commit(&r->romio.datatype);
     *datatype = r->romio.datatype;
     romio_queue_take_external32(r);
-    return MPIX_Grequest_class_allocate(class, r, request);
+    err = MPIX_Grequest_class_allocate(class, r, request);
+    if (err == MPI_SUCCESS)
+        ROMIO_QUEUE_RETURN_ERRORS(*request, fd->comm);
+    return err;
 }
 
 static int romio_nbc_gather(ADIOI_NBC_Request * r, ADIO_Offset * mine, ADIO_Offset * all,

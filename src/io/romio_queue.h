@@ -43,7 +43,9 @@
  * MPI forbids MPI_File_set_view, MPI_File_set_size and MPI_File_sync while an operation is outstanding
  * (and MPI_File_close). MPI_File_set_atomicity, MPI_File_seek_shared and MPI_File_preallocate change
  * nothing that an operation uses after it has begun to send, but they make blocking collective calls,
- * which another process may make after it has waited for the operation: so they drain as well.
+ * which another process may make after it has waited for the operation: so they drain as well. So does
+ * MPI_File_set_info, whose hints the operation reads while it is under way: all processes must read the
+ * same.
  *
  * All but the poll function are called with the mutex. There is no wait function: MPI_Waitall would
  * call one for each request in turn, and generalized requests of the program would stand still
@@ -198,7 +200,6 @@ static inline int romio_queue_join(ADIOI_NBC_Request * r)
         end = &(*end)->romio.next;
     *end = r;
     r->romio.place = ROMIO_QUEUE_WAITS;
-    ROMIO_QUEUE_RETURN_ERRORS(r->req, r->romio.fd->comm);
     if (r->romio.fd->romio.queue == r) {
         romio_queue_list(r->romio.fd);
         err = romio_queue_begin(r);

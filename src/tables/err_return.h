@@ -102,6 +102,7 @@ int MPIR_Err_return_win(MPIR_Win * win, const char fcname[], int errcode)
 {
     MPIR_Errhandler *errhandler = NULL;
 
+    err_of_requests = ERR_OF_NONE;      /* requests within a call for a window */
     if (win)
         MPII_ERRHANDLER_HOLD(win, errhandler);
     if (errhandler == NULL)

@@ -26,7 +26,8 @@ static void path_of(const char *name, char *path, size_t size)
     snprintf(path, size, "%s/%s", folder, name);
 }
 
-static MPI_File open_file(const char *name, int has_view)
+/* buffering: whether processes access the file for others in collective operations */
+static MPI_File open_file(const char *name, int has_view, const char *buffering)
 {
     char path[128];
     MPI_File file;
@@ -34,8 +35,8 @@ static MPI_File open_file(const char *name, int has_view)
     MPI_Datatype row, rows;
     path_of(name, path, sizeof(path));
     MT_OK(MPI_Info_create(&info));
-    MT_OK(MPI_Info_set(info, "romio_cb_write", "enable"));
-    MT_OK(MPI_Info_set(info, "romio_cb_read", "enable"));
+    MT_OK(MPI_Info_set(info, "romio_cb_write", buffering));
+    MT_OK(MPI_Info_set(info, "romio_cb_read", buffering));
     MT_OK(MPI_Info_set(info, "cb_buffer_size", "4096"));
     MT_OK(MPI_Info_set(info, "cb_nodes", "1"));
     MT_OK(MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_CREATE | MPI_MODE_RDWR |
@@ -220,8 +221,20 @@ static void collective(MPI_File file, const char *name, int writes, int flags, i
     }
 }
 
+static void begin_alone(MPI_File file, int writes, int is_collective, MPI_Offset at, MPI_Request * r)
+{
+    if (is_collective && writes)
+        MT_OK(MPI_File_iwrite_at_all(file, at, data, COUNT, MPI_INT, r));
+    else if (is_collective)
+        MT_OK(MPI_File_iread_at_all(file, at, data, COUNT, MPI_INT, r));
+    else if (writes)
+        MT_OK(MPI_File_iwrite_at(file, at, data, COUNT, MPI_INT, r));
+    else
+        MT_OK(MPI_File_iread_at(file, at, data, COUNT, MPI_INT, r));
+}
+
 /* Each process accesses the file itself. Several that work: some are complete when others are not. */
-static void alone(MPI_File file, const char *name)
+static void alone(MPI_File file, const char *name, int is_collective)
 {
     const MPI_Offset mine = (MPI_Offset) mt.rank * (MPI_Offset) sizeof(data);
     const int part = COUNT / 3;
@@ -231,10 +244,7 @@ static void alone(MPI_File file, const char *name)
         const int writes = way < WAYS;
         allow(name, writes ? O_RDONLY : O_WRONLY);
         beside_message(r, &in);
-        if (writes)
-            MT_OK(MPI_File_iwrite_at(file, mine, data, COUNT, MPI_INT, &r[2]));
-        else
-            MT_OK(MPI_File_iread_at(file, mine, data, COUNT, MPI_INT, &r[2]));
+        begin_alone(file, writes, is_collective, mine, &r[2]);
         end(r, way % WAYS, way / 2 % 2);
         allow(name, O_RDWR);
     }
@@ -293,13 +303,14 @@ static void with_other_error(MPI_File file, const char *name)
 
 int main(int argc, char **argv)
 {
-    MPI_File file, plain;
+    MPI_File file, plain, unbuffered;
     mt_init(argc, argv, 1, 2);
     if (mt.rank == 0)
         MT_CHECK(mkdtemp(folder), "cannot make %s", folder);
     MT_OK(MPI_Bcast(folder, sizeof(folder), MPI_CHAR, 0, MPI_COMM_WORLD));
-    file = open_file("rows", 1);
-    plain = open_file("plain", 0);
+    file = open_file("rows", 1, "enable");
+    plain = open_file("plain", 0, "enable");
+    unbuffered = open_file("unbuffered", 0, "disable");
     works_again(file, 0);
     fill(0);
     MT_OK(MPI_File_write_at_all(plain, (MPI_Offset) mt.rank * (MPI_Offset) sizeof(data), data, COUNT,
@@ -308,9 +319,11 @@ int main(int argc, char **argv)
         collective(file, "rows", 1, O_RDONLY, round);   /* the write fails */
         collective(file, "rows", 1, O_WRONLY, round);   /* the gaps cannot be read */
         collective(file, "rows", 0, O_WRONLY, round);
-        alone(plain, "plain");
+        alone(plain, "plain", 0);
+        alone(unbuffered, "unbuffered", 1);
         with_other_error(file, "rows");
     }
+    MT_OK(MPI_File_close(&unbuffered));
     MT_OK(MPI_File_close(&plain));
     MT_OK(MPI_File_close(&file));
     MT_OK(MPI_Barrier(MPI_COMM_WORLD));

@@ -181,8 +181,11 @@ static void two_orders(MPI_File file, int round)
     const MPI_Offset mine = (MPI_Offset) mt.rank * COUNT * (MPI_Offset) sizeof(int);
     const MPI_Offset further = mine + (MPI_Offset) mt.size * COUNT * (MPI_Offset) sizeof(int);
     MPI_Request r;
+    MPI_Info info;
     fill(round);
-    for (int call = 0; call < 5; call++) {
+    MT_OK(MPI_Info_create(&info));
+    MT_OK(MPI_Info_set(info, "ind_wr_buffer_size", "65536"));
+    for (int call = 0; call < 6; call++) {
         MT_OK(MPI_File_iwrite_at_all(file, mine, data[0], COUNT, MPI_INT, &r));
         if ((mt.rank + round) % 2 == 0)
             MT_OK(MPI_Wait(&r, MPI_STATUS_IGNORE));
@@ -197,11 +200,15 @@ static void two_orders(MPI_File file, int round)
             case 4:
                 MT_OK(MPI_File_seek_shared(file, 0, MPI_SEEK_SET));
                 break;
+            case 5:
+                MT_OK(MPI_File_set_info(file, info));
+                break;
             default:
                 MT_OK(MPI_File_set_atomicity(file, call == 1));
         }
         MT_OK(MPI_Wait(&r, MPI_STATUS_IGNORE));
     }
+    MT_OK(MPI_Info_free(&info));
     memset(data, 0, 2 * sizeof(data[0]));
     MT_OK(MPI_File_read_at_all(file, mine, data[0], COUNT, MPI_INT, MPI_STATUS_IGNORE));
     MT_OK(MPI_File_read_at_all(file, further, data[1], COUNT, MPI_INT, MPI_STATUS_IGNORE));

@@ -38,8 +38,13 @@ MPL_STATIC_INLINE_PREFIX const char *MPIDI_wait_name(int any, int count)
 #include "elsewhere.h"
 #include "poll.h"
 
+/* How MPICH's polls drive a VCI, in place of its macro. */
+#undef MPIDI_PROGRESS
+#define MPIDI_PROGRESS(vci) do { mpi_errno = MPIDI_poll(vci, state->flag, wait); } while (0)
+
 /* One turn of a call that waits: poll the VCIs in `state` and, if that completed nothing, back off or
- * sleep. The caller then looks at what it waits for. Any thread. */
+ * sleep. The caller then looks at what it waits for, as another thread may have completed it. Any
+ * thread. */
 int MPIDI_wait_turn(MPID_Progress_state * state);
 
 /* End a wait that has had a turn in vain. */

@@ -4,6 +4,7 @@
  */
 
 #include "mpidimpl.h"
+#include "threads/model.h"
 #include "threads/op_pool.h"
 #include "threads/progress/server.h"
 #include "threads/progress/watchdog.h"
@@ -18,12 +19,26 @@
 
 static tsm_load_slot_t *slots;  /* one for each process of the node, in shared memory */
 
+int MPIDI_progress_open(void)
+{
+    MPIDI_request_cache_open();
+    return MPIDI_model_init();
+}
+
 static int start(int vcis, MPIDI_watchdog_fill_t describe)
 {
-    int mpi_errno = MPIDI_stats_start();
+    int mpi_errno = MPI_SUCCESS;
 
-    return mpi_errno == MPI_SUCCESS ?
-        MPIDI_watchdog_start(MPIR_Process.rank, vcis, describe) : mpi_errno;
+    for (int vci = 0; vci < MPIDI_global.n_vcis; vci++)
+        MPIDI_vci_init(vci);
+    mpi_errno = MPIDI_Self_init();
+    MPIR_ERR_CHECK(mpi_errno);
+    mpi_errno = MPIDI_stats_start();
+    MPIR_ERR_CHECK(mpi_errno);
+    mpi_errno = MPIDI_watchdog_start(MPIR_Process.rank, vcis, describe);
+    MPIR_ERR_CHECK(mpi_errno);
+  fn_fail:
+    return mpi_errno;
 }
 
 #if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI
@@ -110,6 +125,8 @@ int MPIDI_progress_join_node(void)
         MPIR_ERR_CHECK(mpi_errno);
         tsm_load_share(slots, n, MPIR_Process.local_rank);
     }
+    mpi_errno = csp_join_node();
+    MPIR_ERR_CHECK(mpi_errno);
 
   fn_exit:
     return mpi_errno;
@@ -119,6 +136,7 @@ int MPIDI_progress_join_node(void)
 
 void MPIDI_progress_stop(void)
 {
+    csp_leave();
     MPIDI_watchdog_stop();
     MPIDI_stats_stop();
     MPIDI_op_pool_finalize();
@@ -126,6 +144,13 @@ void MPIDI_progress_stop(void)
     if (slots)
         MPIDU_Init_shm_free(slots);
     slots = NULL;
+}
+
+void MPIDI_progress_close(void)
+{
+    MPIDI_request_cache_close();
+    for (int vci = 0; vci < MPIDI_global.n_vcis; vci++)
+        MPIDI_vci_finalize(vci);
 }
 
 /* MPI is not taken down under a thread that waits in it. That is erroneous, and would crash. */
@@ -157,5 +182,5 @@ int MPIDI_progress_quiesce(void)
     MPIDI_server_stop();
     abort_if_others_wait();
     MPID_THREAD_CS_EXIT(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);
-    return mpi_errno;
+    return mpi_errno ? mpi_errno : csp_quiesce();
 }

@@ -57,24 +57,32 @@ int MPIDI_progress_make_room(int vci);
  * yield the lock. */
 #if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI
 void MPIDI_async_rest(void);
-#define MPID_ASYNC_REST() MPIDI_async_rest()
+#else
+#define MPIDI_async_rest() MPID_THREAD_CS_YIELD(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX)
 #endif
 
-/* In MPI_Init, once the VCIs are made: start the counters and the watchdog. Returns an MPI error
- * code. */
+/* In MPI_Init, before the first request: the caches of requests, and the model that the user chose.
+ * Returns an MPI error code. */
+int MPIDI_progress_open(void);
+
+/* In MPI_Init, once the VCIs have their locks: our part of them, MPI_COMM_SELF, the counters and the
+ * watchdog. Returns an MPI error code. */
 int MPIDI_progress_start(void);
 
 /* In MPI_Init, once the processes of the node can share memory; collective over them: make the measure
- * of load count them all. Returns an MPI error code. */
+ * of load count them all, and ghosts share memory with their users. Returns an MPI error code. */
 int MPIDI_progress_join_node(void);
 
-/* In MPI_Finalize, before the VCIs are destroyed: stop the watchdog, the counters and the sharing of
- * the load; free the pools of operations. */
+/* In MPI_Finalize, before the netmod is: nothing more will be posted; stop the watchdog, the counters
+ * and the sharing of the load; free the pools of operations. */
 void MPIDI_progress_stop(void);
+
+/* In MPI_Finalize, before the locks of the VCIs are destroyed: give up what open and start made. */
+void MPIDI_progress_close(void);
 
 /* In MPI_Finalize, by the last thread in MPI: issue what is posted, then make progress until every
  * process is here, and stop the servers. A process gets here only when it has received all that it
- * waits for, so sends whose requests were freed are complete afterwards. */
+ * waits for, so sends whose requests were freed are complete afterwards. Then the same for ghosts. */
 int MPIDI_progress_quiesce(void);
 
 #endif /* MPIDI_TURN_H_INCLUDED */

@@ -8,7 +8,7 @@
 
 /* The critical section as MPICH's code uses it: MPID_THREAD_CS_{ENTER,EXIT,YIELD}(VCI, mutex), and a
  * try form. It is the raw lock (vci_lock.h) plus the work at entry and exit of a VCI. Included by
- * mpid_thread.h, so that it comes before the rest of the device; the slow paths are in section.c.
+ * thread_sections.h, so that it comes before the rest of the device; the slow paths are in section.c.
  *
  * ENTER blocks; the try form never waits. EXIT waits for no lock, but may drive the VCI. Any thread
  * may call them. They do nothing in a program with one thread. The invariants are at the end of this
@@ -158,10 +158,11 @@ MPL_STATIC_INLINE_PREFIX void MPIDI_section_yield(MPIDU_Thread_mutex_t * m)
             call_; \
     } while (0)
 #define MPIDUI_THREAD_CS_ENTER_VCI(mutex) MPIDUI_SECTION(MPIDI_section_enter(&(mutex), 0, 0))
-#define MPIDUI_THREAD_CS_ENTER_REC_VCI(mutex) MPIDUI_SECTION(MPIDI_section_enter(&(mutex), 1, 0))
+#define MPIDUI_THREAD_CS_ENTER_REC(mutex) MPIDUI_SECTION(MPIDI_section_enter(&(mutex), 1, 0))
 #define MPIDUI_THREAD_CS_EXIT_VCI(mutex) MPIDUI_SECTION(MPIDI_section_exit(&(mutex)))
 #define MPIDUI_THREAD_CS_YIELD_VCI(mutex) MPIDUI_SECTION(MPIDI_section_yield(&(mutex)))
-#define MPIDUI_THREAD_ASSERT_IN_CS_VCI(mutex) MPIDUI_THREAD_ASSERT_IN_CS(mutex)
+/* Only mpir_request.h asks (--enable-g=mutex), and a request needs no VCI (request_cache.h). */
+#define MPIDUI_THREAD_ASSERT_IN_CS_VCI(mutex)
 
 /* Loops that wait inside MPI yield the global section to let other threads in. There is no global
  * section here, but the loop must not keep a processor that other threads need. A thread in a section

@@ -13,6 +13,7 @@
  *   MPIDI_am_flushed_target  the operations to one target; NULL if none was ever issued to it
  *   MPIDI_am_flushed_win     to all targets, one after the other
  *   MPIDI_am_flushed_acc     the accumulates to one target; VCI not locked
+ *   MPIDIG_wait_am_acc       waits for that and for those of a fence; in place of MPICH's
  *
  * The first two with the VCI of the window locked.
  *
@@ -22,6 +23,7 @@
  * until nothing is under way: no other thread may issue operations there. */
 
 #include "am_counts.h"
+#include "map_locked.h"
 
 typedef enum {
     MPIDI_AM_LOCAL,
@@ -72,6 +74,28 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_am_flushed_acc(MPIR_Win * win, MPIDIG_win_tar
     flushed = MPIDI_am_counts_flushed(&target->local_cmpl_cnts, flush);
     MPID_THREAD_CS_EXIT(VCI, MPIDI_VCI(MPIDI_WIN(win, am_vci)).lock);
     return flushed;
+}
+
+/* For a native accumulate that must not overtake those sent as active messages. */
+MPL_STATIC_INLINE_PREFIX int MPIDIG_wait_am_acc(MPIR_Win * win, int target_rank)
+{
+    int mpi_errno = MPI_SUCCESS;
+    MPIDIG_win_target_t *target = MPIDIG_win_target_find(win, target_rank);
+    MPIDI_am_flush_t flush = { 0 };
+    MPID_Progress_state state;
+
+    /* all that a test looks at */
+    state.flag = MPIDI_PROGRESS_ALL;
+    state.vci[0] = MPIDI_WIN(win, am_vci);
+    state.vci_count = 1;
+    while (!MPIDI_am_flushed_acc(win, target, &flush) ||
+           MPIR_cc_get(MPIDIG_WIN(win, remote_acc_cmpl_cnts)) != 0) {
+        mpi_errno = MPID_Progress_test(&state);
+        MPIR_ERR_CHECK(mpi_errno);
+        MPID_THREAD_CS_YIELD(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);
+    }
+  fn_fail:
+    return mpi_errno;
 }
 
 #endif /* AM_FLUSH_H_INCLUDED */

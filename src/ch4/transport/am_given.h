@@ -18,4 +18,8 @@ MPL_STATIC_INLINE_PREFIX MPIR_Request *MPIDIG_request_of(MPIR_Request ** req_ptr
         MPIDIG_request_create(kind, 2, vci, vci);
 }
 
+/* In MPICH's functions that send such an operation, which follow in mpidig_rma.h and have the request
+ * that is given in sreq_ptr; am_rma_calls.h, behind them, gives the name back. */
+#define MPIDIG_request_create(kind_, refs_, vci_, peer_vci_) MPIDIG_request_of(sreq_ptr, kind_, vci_)
+
 #endif /* AM_GIVEN_H_INCLUDED */

@@ -48,6 +48,14 @@ MPL_STATIC_INLINE_PREFIX MPIR_Request *MPIDIG_request_init(MPIR_Request * req,
     return req;
 }
 
+/* The same for a receive that was posted and has matched a message that announces its data: until the
+ * data is there, cancel and any-source look at it. */
+MPL_STATIC_INLINE_PREFIX void MPIDIG_request_init_matched(MPIR_Request * req, int vci)
+{
+    MPIDIG_request_init(req, MPIR_REQUEST_KIND__RECV, vci, -1);
+    MPIDIG_REQUEST(req, req->status) |= MPIDIG_REQ_IN_PROGRESS;
+}
+
 /* The request of a send within the node: given, by a model that posts operations, or a new one if that
  * is NULL. NULL without memory. */
 MPL_STATIC_INLINE_PREFIX MPIR_Request *MPIDIG_local_send_request(MPIR_Request * given, int local_vci,
@@ -79,6 +87,13 @@ MPL_STATIC_INLINE_PREFIX MPIR_Request *MPIDIG_local_send_request(MPIR_Request * 
             (req_)->comm = comm_; \
             MPIR_Comm_add_ref(comm_); \
         } \
+    } while (0)
+
+/* The same for a send by the transport of addr_. */
+#define MPIDI_CH4_REQUEST_SENDS(req_, comm_, addr_) \
+    do { \
+        MPIDI_CH4_REQUEST_KEEPS(req_, comm_); \
+        MPIDI_REQUEST_SET_IS_LOCAL(req_, MPIDI_av_is_local(addr_)); \
     } while (0)
 
 /* Copy the data of a message that has come before its receive. The function may complete rreq, in a
@@ -175,10 +190,11 @@ MPL_STATIC_INLINE_PREFIX void MPIDI_anysrc_complete_partner(MPIR_Request * rreq)
     }
 }
 
-/* MPICH's name of it, in the handlers of active messages. */
-#define MPIDI_anysrc_free_partner(rreq_) MPIDI_anysrc_complete_partner(rreq_)
 #else
 #define MPIDI_anysrc_complete_partner(rreq_) do { } while (0)
 #endif /* MPIDI_CH4_DIRECT_NETMOD */
+
+/* MPICH's name of it, in the handlers of active messages. */
+#define MPIDI_anysrc_free_partner(rreq_) MPIDI_anysrc_complete_partner(rreq_)
 
 #endif /* MPIDIG_REQUEST_H_INCLUDED */

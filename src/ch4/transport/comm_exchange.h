@@ -14,4 +14,9 @@
         MPIR_ERR_CHECK(mpi_errno); \
     } while (0)
 
+/* The lpids of the other group are 0 until they are known: then none of them has a reference that a
+ * failure would have to drop (dynproc.h). */
+#undef MPIR_CHKPMEM_MALLOC
+#define MPIR_CHKPMEM_MALLOC MPIR_CHKPMEM_CALLOC
+
 #endif /* MPIDI_COMM_EXCHANGE_H_INCLUDED */

@@ -12,15 +12,9 @@
  * into lpids holds a reference for each of them too, from the moment it finds the table until the
  * communicator is committed. A release only counts down, because it may happen with a VCI held, and
  * the mutex of dynamic processes is taken before VCIs. A table without references is freed when
- * addresses are looked up next, unless they are in it.
+ * addresses are looked up next, unless they are in it (av_tables.c).
  *
- *   MPIDI_dynproc_hold        a reference for each lpid that was looked up; then tables without
- *                             references are freed. With the mutex held.
- *   MPID_Release_lpids        drops them; lpids may be NULL. An lpid of 0 has none.
- *   MPIDI_dynproc_release     one reference less
- *   MPIDI_dynproc_in_use      whether there is such a table and it has references
- *   MPIDI_dynproc_grow        a larger array of tables. The old one stays for those that read it.
- *   MPIDI_dynproc_tables_end  frees all that is left
+ *   MPID_Release_lpids        drops the references of lpids, which may be NULL. An lpid of 0 has none.
  *
  * Connecting. A process sends its header to a port, gets a reply and confirms it. If there was no
  * reply in time it takes the header back: the accepting side may find it later, and must not wait for
@@ -37,11 +31,9 @@ int MPIDI_dynproc_reply(uint64_t lpid, int reply_tag, const char *name, int name
 int MPIDI_dynproc_answer(uint64_t * lpid, int reply_tag, const char *name, int name_len,
                          int timeout, MPIR_Context_id_t context_id, bool * is_taken_back);
 
-void MPIDI_dynproc_hold(int size, const uint64_t lpids[]);
+/* In MPI_Finalize: free what was kept for a thread that never came. */
+void MPIDI_dynproc_end(void);
+
 void MPID_Release_lpids(int size, const uint64_t lpids[]);
-void MPIDI_dynproc_release(int avtid);
-int MPIDI_dynproc_in_use(int avtid);
-void MPIDI_dynproc_grow(size_t table_size);
-void MPIDI_dynproc_tables_end(void);
 
 #endif /* MPIDI_DYNPROC_H_INCLUDED */

@@ -44,7 +44,8 @@ static void expect(MPI_Comm comm, const char *expected)
     MT_OK(MPI_Info_free(&info));
 }
 
-/* Process 0 gets no communicator; with a hint that is ours, with one that is not, and without any. */
+/* Process 0 gets no communicator; with a hint that is ours, with one of MPI, with another one, and
+ * without any. */
 static void split_to_none(const char *key)
 {
     MPI_Info info = MPI_INFO_NULL;
@@ -168,6 +169,7 @@ int main(int argc, char **argv)
     use(MPI_COMM_WORLD, 9);
     MT_OK(MPI_Comm_free(&comm));
     split_to_none("async_config");
+    split_to_none("mpi_assert_no_any_tag");
     split_to_none("nobody_knows");
     split_to_none(NULL);
     windows();

@@ -1,0 +1,57 @@
+/*
+ * Copyright (C) by the MPICH-TSM developers
+ *     See COPYRIGHT in top-level directory
+ */
+
+/* ch4_probe.h includes this after MPIDI_improbe and again behind its functions. A message of an
+ * offloaded communicator is looked for at the ghost (casper/csp.h), from here on under MPICH's names.
+ * MPID_Probe and MPID_Mprobe wait, and tell the watchdog. */
+
+#ifndef MPID_Probe
+
+MPL_STATIC_INLINE_PREFIX int MPIDI_iprobe_or_ghost(int source, int tag, MPIR_Comm * comm,
+                                                   int context_offset, MPIDI_av_entry_t * av,
+                                                   int *flag, MPI_Status * status)
+{
+    return csp_takes(comm, context_offset) ? csp_iprobe(source, tag, comm, flag, status) :
+        MPIDI_iprobe(source, tag, comm, context_offset, av, flag, status);
+}
+
+MPL_STATIC_INLINE_PREFIX int MPIDI_improbe_or_ghost(int source, int tag, MPIR_Comm * comm,
+                                                    int context_offset, MPIDI_av_entry_t * av,
+                                                    int *flag, MPIR_Request ** message,
+                                                    MPI_Status * status)
+{
+    return csp_takes(comm, context_offset) ? csp_improbe(source, tag, comm, flag, message, status) :
+        MPIDI_improbe(source, tag, comm, context_offset, av, flag, message, status);
+}
+
+#define MPIDI_iprobe MPIDI_iprobe_or_ghost
+#define MPIDI_improbe MPIDI_improbe_or_ghost
+#define MPID_Probe MPIDI_probe_untold
+#define MPID_Mprobe MPIDI_mprobe_untold
+
+#else
+
+#undef MPID_Probe
+#undef MPID_Mprobe
+
+MPL_STATIC_INLINE_PREFIX int MPID_Probe(int source, int tag, MPIR_Comm * comm, int context_offset,
+                                        MPI_Status * status)
+{
+    MPIDI_wait_enter(__func__);
+    int mpi_errno = MPIDI_probe_untold(source, tag, comm, context_offset, status);
+    MPIDI_wait_exit();
+    return mpi_errno;
+}
+
+MPL_STATIC_INLINE_PREFIX int MPID_Mprobe(int source, int tag, MPIR_Comm * comm, int context_offset,
+                                         MPIR_Request ** message, MPI_Status * status)
+{
+    MPIDI_wait_enter(__func__);
+    int mpi_errno = MPIDI_mprobe_untold(source, tag, comm, context_offset, message, status);
+    MPIDI_wait_exit();
+    return mpi_errno;
+}
+
+#endif

@@ -1,0 +1,30 @@
+/*
+ * Copyright (C) by the MPICH-TSM developers
+ *     See COPYRIGHT in top-level directory
+ */
+
+#ifndef MPIDI_WIN_INFO_COPY_H_INCLUDED
+#define MPIDI_WIN_INFO_COPY_H_INCLUDED
+
+/* For mpidig_win.c, after its win_set_info: that function cuts values of the info object to pieces, and
+ * reads it while other threads may change it. From here on it gets a copy. */
+static int MPIDI_win_set_info_copy(MPIR_Win * win, MPIR_Info * info, bool is_init)
+{
+    MPIR_Info *copy = NULL;
+    int mpi_errno = MPIR_Info_dup_impl(info, &copy);
+
+    MPIR_ERR_CHECK(mpi_errno);
+    mpi_errno = win_set_info(win, copy, is_init);
+    MPIR_ERR_CHECK(mpi_errno);
+
+  fn_exit:
+    if (copy)
+        MPIR_Info_free_impl(copy);
+    return mpi_errno;
+  fn_fail:
+    goto fn_exit;
+}
+
+#define win_set_info MPIDI_win_set_info_copy
+
+#endif /* MPIDI_WIN_INFO_COPY_H_INCLUDED */
