@@ -19,6 +19,7 @@
 #define WINDOW  4               /* pieces of one message under way */
 #define RECEIVES 16             /* receives for envelopes */
 #define FETCHES 64              /* messages whose data is fetched at a time, each with up to 1 MiB */
+#define LOOKS   64              /* sends looked at in one turn: very many may be under way */
 
 enum { ENVELOPE_EAGER, ENVELOPE_ASK, ENVELOPE_FETCH, ENVELOPE_CREDIT };
 
@@ -69,7 +70,7 @@ typedef struct stream {
     struct stream *next;
 } stream_t;
 
-static sending_t *sendings;
+static sending_t *sendings, **last_sending = &sendings;
 static stream_t *streams;
 static stream_t *unfetched, **last_unfetched = &unfetched;     /* in: not asked for yet */
 static int fetched;             /* streams in */
@@ -121,8 +122,19 @@ static sending_t *new_sending(size_t bytes)
 
 static void note_sending(sending_t * s)
 {
-    s->next = sendings;
-    sendings = s;
+    s->next = NULL;
+    *last_sending = s;
+    last_sending = &s->next;
+}
+
+static sending_t *take_oldest(void)
+{
+    sending_t *s = sendings;
+
+    sendings = s->next;
+    if (!sendings)
+        last_sending = &sendings;
+    return s;
 }
 
 static void begin_sending(sending_t * s, size_t bytes, int ghost)
@@ -131,18 +143,18 @@ static void begin_sending(sending_t * s, size_t bytes, int ghost)
     note_sending(s);
 }
 
+/* Those that are not complete go to the end, so that one ghost does not hold up the others. */
 static int progress_sendings(void)
 {
     int n = 0;
 
-    for (sending_t ** link = &sendings; *link;) {
-        sending_t *s = *link;
+    for (int i = 0; i < LOOKS && sendings; i++) {
+        sending_t *s = take_oldest();
         if (is_done(&s->req)) {
-            *link = s->next;
             MPL_free(s);
             n++;
         } else {
-            link = &s->next;
+            note_sending(s);
         }
     }
     return n;
