@@ -206,20 +206,22 @@ MPL_STATIC_INLINE_PREFIX MPIR_Request *MPIDIG_rreq_dequeue(int rank, int tag,
 /* Returns 1 if req was in the list of posted receives, and takes it out. */
 MPL_STATIC_INLINE_PREFIX int MPIDIG_delete_posted(MPIR_Request * req, MPIR_Request ** list)
 {
-    MPIR_Request *curr;
+    MPIR_Request *at = *list;
 
     MPIR_T_PVAR_TIMER_START(RECVQ, time_failed_matching_postedq);
-    DL_FOREACH(*list, curr) {
+    for (; at; at = at->next) {
         MPIR_T_PVAR_COUNTER_INC(RECVQ, posted_recvq_match_attempts, 1);
-        if (curr == req) {
-            DL_DELETE(*list, req);
-            MPIDI_match_remove(req);
-            MPIR_T_PVAR_LEVEL_DEC(RECVQ, posted_recvq_length, 1);
-            return 1;
-        }
+        if (at == req)
+            break;
     }
-    MPIR_T_PVAR_TIMER_END(RECVQ, time_failed_matching_postedq);
-    return 0;
+    if (!at) {
+        MPIR_T_PVAR_TIMER_END(RECVQ, time_failed_matching_postedq);
+        return 0;
+    }
+    DL_DELETE(*list, req);
+    MPIDI_match_remove(req);
+    MPIR_T_PVAR_LEVEL_DEC(RECVQ, posted_recvq_length, 1);
+    return 1;
 }
 
 #endif /* MPIDI_MATCH_H_INCLUDED */

@@ -41,6 +41,11 @@ static int start_send(const void *buf, MPI_Aint count, MPI_Datatype datatype, in
     return mpi_errno;
 }
 
+static int are_complete(MPIR_Request * sreq, MPIR_Request * rreq)
+{
+    return MPIR_Request_is_complete(sreq) && MPIR_Request_is_complete(rreq);
+}
+
 /* Wait for both, unless a process has failed that the receive may be from. */
 static int wait_for_both(MPIR_Request * sreq, MPIR_Request * rreq)
 {
@@ -48,11 +53,12 @@ static int wait_for_both(MPIR_Request * sreq, MPIR_Request * rreq)
     MPID_Progress_state state;
 
     MPIR_ERR_CHECK(mpi_errno);
-    if (MPIR_Request_is_complete(sreq) && MPIR_Request_is_complete(rreq))
+    if (are_complete(sreq, rreq))
         goto fn_exit;
 
     MPID_Progress_start(&state);
-    do {
+    /* from here on a wait notices what other threads complete */
+    while (mpi_errno == MPI_SUCCESS && !are_complete(sreq, rreq)) {
         mpi_errno = MPID_Progress_wait(&state);
         if (mpi_errno == MPI_SUCCESS && unlikely(MPIR_Request_is_anysrc_mismatched(rreq))) {
             mpi_errno = MPIR_Request_handle_proc_failed(rreq);
@@ -62,8 +68,7 @@ static int wait_for_both(MPIR_Request * sreq, MPIR_Request * rreq)
             }
             goto fn_fail;
         }
-    } while (mpi_errno == MPI_SUCCESS &&
-             !(MPIR_Request_is_complete(sreq) && MPIR_Request_is_complete(rreq)));
+    }
     MPID_Progress_end(&state);
 
   fn_exit:
@@ -173,64 +178,71 @@ static int free_packed(MPIR_Comm * comm, int tag, void *packed)
     return MPI_SUCCESS;
 }
 
+/* The send is in s. last: called with packed when both have ended, or NULL. */
+static int start_with_recv(MPIR_Sched_t s, void *buf, MPI_Aint count, MPI_Datatype datatype, int source,
+                           int tag, MPIR_Comm * comm, MPIR_Sched_cb_t * last, void *packed,
+                           MPIR_Request ** req)
+{
+    int mpi_errno = MPIR_Sched_pt2pt_recv(buf, count, datatype, tag, source, comm, s);
+
+    MPIR_ERR_CHECK(mpi_errno);
+    if (last) {
+        mpi_errno = MPIR_Sched_barrier(s);
+        MPIR_ERR_CHECK(mpi_errno);
+        mpi_errno = MPIR_Sched_cb(last, packed, s);
+        MPIR_ERR_CHECK(mpi_errno);
+    }
+    mpi_errno = MPIR_Sched_start(s, comm, req);
+    MPIR_ERR_CHECK(mpi_errno);
+  fn_fail:
+    return mpi_errno;
+}
+
+static int start_both(const void *sendbuf, MPI_Aint sendcount, MPI_Datatype sendtype, int dest,
+                      int sendtag, void *recvbuf, MPI_Aint recvcount, MPI_Datatype recvtype,
+                      int source, int recvtag, MPIR_Comm * comm, MPIR_Sched_cb_t * last, void *packed,
+                      MPIR_Request ** req)
+{
+    MPIR_Sched_t s = MPIR_SCHED_NULL;
+    int mpi_errno = MPIR_Sched_create(&s, MPIR_SCHED_KIND_REGULAR);
+
+    MPIR_ERR_CHECK(mpi_errno);
+    mpi_errno = MPIR_Sched_pt2pt_send(sendbuf, sendcount, sendtype, sendtag, dest, comm, s);
+    MPIR_ERR_CHECK(mpi_errno);
+    mpi_errno = start_with_recv(s, recvbuf, recvcount, recvtype, source, recvtag, comm, last, packed,
+                                req);
+  fn_fail:
+    return mpi_errno;
+}
+
 int MPIR_Isendrecv_impl(const void *sendbuf, MPI_Aint sendcount, MPI_Datatype sendtype, int dest,
                         int sendtag, void *recvbuf, MPI_Aint recvcount, MPI_Datatype recvtype,
                         int source, int recvtag, MPIR_Comm * comm_ptr, MPIR_Request ** p_req)
 {
-    int mpi_errno = MPI_SUCCESS;
-    MPIR_Sched_t s = MPIR_SCHED_NULL;
+    int mpi_errno = unlikely(dest == MPI_PROC_NULL) ?
+        start_recv(recvbuf, recvcount, recvtype, source, recvtag, comm_ptr, p_req) :
+        start_both(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source,
+                   recvtag, comm_ptr, NULL, NULL, p_req);
 
-    if (unlikely(dest == MPI_PROC_NULL)) {
-        mpi_errno = start_recv(recvbuf, recvcount, recvtype, source, recvtag, comm_ptr, p_req);
-        MPIR_ERR_CHECK(mpi_errno);
-        goto fn_exit;
-    }
-    mpi_errno = MPIR_Sched_create(&s, MPIR_SCHED_KIND_REGULAR);
     MPIR_ERR_CHECK(mpi_errno);
-    mpi_errno = MPIR_Sched_pt2pt_send(sendbuf, sendcount, sendtype, sendtag, dest, comm_ptr, s);
-    MPIR_ERR_CHECK(mpi_errno);
-    mpi_errno = MPIR_Sched_pt2pt_recv(recvbuf, recvcount, recvtype, recvtag, source, comm_ptr, s);
-    MPIR_ERR_CHECK(mpi_errno);
-    mpi_errno = MPIR_Sched_start(s, comm_ptr, p_req);
-    MPIR_ERR_CHECK(mpi_errno);
-
-  fn_exit:
-    return mpi_errno;
   fn_fail:
-    goto fn_exit;
+    return mpi_errno;
 }
 
 int MPIR_Isendrecv_replace_impl(void *buf, MPI_Aint count, MPI_Datatype datatype, int dest,
                                 int sendtag, int source, int recvtag, MPIR_Comm * comm_ptr,
                                 MPIR_Request ** p_req)
 {
-    int mpi_errno = MPI_SUCCESS;
-    MPIR_Sched_t s = MPIR_SCHED_NULL;
     void *packed;
     MPI_Aint bytes;
+    int mpi_errno = pack(buf, count, datatype, dest, &packed, &bytes);
 
-    if (unlikely(dest == MPI_PROC_NULL)) {
-        mpi_errno = start_recv(buf, count, datatype, source, recvtag, comm_ptr, p_req);
-        MPIR_ERR_CHECK(mpi_errno);
-        goto fn_exit;
-    }
-    mpi_errno = pack(buf, count, datatype, dest, &packed, &bytes);
     MPIR_ERR_CHECK(mpi_errno);
-    mpi_errno = MPIR_Sched_create(&s, MPIR_SCHED_KIND_REGULAR);
+    mpi_errno = unlikely(dest == MPI_PROC_NULL) ?
+        start_recv(buf, count, datatype, source, recvtag, comm_ptr, p_req) :
+        start_both(packed, bytes, MPI_PACKED, dest, sendtag, buf, count, datatype, source, recvtag,
+                   comm_ptr, &free_packed, packed, p_req);
     MPIR_ERR_CHECK(mpi_errno);
-    mpi_errno = MPIR_Sched_pt2pt_send(packed, bytes, MPI_PACKED, sendtag, dest, comm_ptr, s);
-    MPIR_ERR_CHECK(mpi_errno);
-    mpi_errno = MPIR_Sched_pt2pt_recv(buf, count, datatype, recvtag, source, comm_ptr, s);
-    MPIR_ERR_CHECK(mpi_errno);
-    mpi_errno = MPIR_Sched_barrier(s);
-    MPIR_ERR_CHECK(mpi_errno);
-    mpi_errno = MPIR_Sched_cb(&free_packed, packed, s);
-    MPIR_ERR_CHECK(mpi_errno);
-    mpi_errno = MPIR_Sched_start(s, comm_ptr, p_req);
-    MPIR_ERR_CHECK(mpi_errno);
-
-  fn_exit:
-    return mpi_errno;
   fn_fail:
-    goto fn_exit;
+    return mpi_errno;
 }

@@ -12,44 +12,43 @@
 
 #include "threads/settings.h"
 
-/* Bytes of one element, or 0. */
-static size_t cvar_element(MPI_Datatype datatype)
+/* Element by element, not a string: other threads may use the variable meanwhile. */
+#define CVAR_COPY(type_) \
+    do { \
+        for (int i = 0; i < count; i++) \
+            ((type_ *) to)[i] = ((const type_ *) from)[i]; \
+    } while (0)
+
+static int cvar_copy(MPI_Datatype datatype, int count, void *to, const void *from)
 {
-    switch (datatype) {
-        case MPI_INT:
-            return sizeof(int);
-        case MPI_UNSIGNED:
-            return sizeof(unsigned);
-        case MPI_UNSIGNED_LONG:
-            return sizeof(unsigned long);
-        case MPI_UNSIGNED_LONG_LONG:
-            return sizeof(unsigned long long);
-        case MPI_DOUBLE:
-            return sizeof(double);
-        default:
-            return 0;
-    }
+    if (datatype == MPI_INT)
+        CVAR_COPY(int);
+    else if (datatype == MPI_UNSIGNED)
+        CVAR_COPY(unsigned);
+    else if (datatype == MPI_UNSIGNED_LONG)
+        CVAR_COPY(unsigned long);
+    else if (datatype == MPI_UNSIGNED_LONG_LONG)
+        CVAR_COPY(unsigned long long);
+    else if (datatype == MPI_DOUBLE)
+        CVAR_COPY(double);
+    else
+        return MPI_T_ERR_INVALID;
+    return MPI_SUCCESS;
 }
 
 int MPIR_T_cvar_read_impl(MPI_T_cvar_handle handle, void *buf)
 {
-    const size_t size = cvar_element(handle->datatype);
-
     MPIT_Assert(handle->addr != NULL);
     if (handle->datatype == MPI_CHAR) {
         const char *string = *(char **) handle->addr;
         MPL_strncpy(buf, string ? string : "", handle->count);
-    } else if (size > 0) {
-        memcpy(buf, handle->addr, handle->count * size);
-    } else {
-        return MPI_T_ERR_INVALID;
+        return MPI_SUCCESS;
     }
-    return MPI_SUCCESS;
+    return cvar_copy(handle->datatype, handle->count, buf, handle->addr);
 }
 
 int MPIR_T_cvar_write_impl(MPI_T_cvar_handle handle, const void *buf)
 {
-    const size_t size = cvar_element(handle->datatype);
     int mpi_errno = MPI_SUCCESS;
 
     MPIT_Assert(handle->addr != NULL);
@@ -59,12 +58,9 @@ int MPIR_T_cvar_write_impl(MPI_T_cvar_handle handle, const void *buf)
     if (handle->datatype == MPI_CHAR) {
         MPIT_Assert(handle->count > strlen(buf));
         *(char **) handle->addr = MPL_strdup(buf);      /* the old value stays: others may read it */
-    } else if (size > 0) {
-        memcpy(handle->addr, buf, handle->count * size);
-    } else {
-        return MPI_T_ERR_INVALID;
+        return MPI_SUCCESS;
     }
-    return MPI_SUCCESS;
+    return cvar_copy(handle->datatype, handle->count, handle->addr, buf);
 }
 
 #endif /* CVAR_CALLS_H_INCLUDED */

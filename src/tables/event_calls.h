@@ -9,106 +9,109 @@
 /* For events_impl.c, in place of its functions: events are raised while their handles come, change and
  * go (event_handles.h), and dropped events are counted by several threads. */
 
+/* To the callback of the handle with the least safety that is enough. */
+static void event_give(MPIR_T_event_t * event, MPI_T_event_registration handle, MPI_T_cb_safety safety,
+                       void *data)
+{
+    const int levels = sizeof(handle->callbacks) / sizeof(handle->callbacks[0]);
+    int level = safety;
+
+    while (level < levels && handle->callbacks[level].cb_function == NULL)
+        level++;
+    if (level == levels) {
+        if (handle->dropped_cb)
+            __atomic_fetch_add(&handle->dropped_count, 1, __ATOMIC_RELAXED);
+        return;
+    }
+
+    const MPIR_T_event_cb_t callback = handle->callbacks[level];
+    const MPI_Count dropped = __atomic_exchange_n(&handle->dropped_count, 0, __ATOMIC_RELAXED);
+    MPIR_T_event_instance_t instance = {
+#ifdef HAVE_ERROR_CHECKING
+        .kind = MPIR_T_EVENT_INSTANCE,
+#endif
+        .event = event,
+        .data = data
+    };
+
+    if (dropped > 0 && handle->dropped_cb)
+        handle->dropped_cb(dropped, handle, event->source_index, safety, callback.user_data);
+    MPIR_T_source_get_timestamp_impl(event->source_index, &instance.timestamp);
+    callback.cb_function(&instance, handle, safety, callback.user_data);
+}
+
 void MPIR_T_event_instance(int event_index, MPI_T_cb_safety cb_safety, void *data)
 {
     MPIR_T_event_t *event;
+    MPI_T_event_registration handle = NULL;
 
     if (!event_handles_exist())
         return;
     event_handles_use();
     HASH_FIND_INT(events, &event_index, event);
-    if (event == NULL)
-        goto fn_exit;
-
-    for (MPIR_T_event_registration_t * event_reg = event->reg_list_head; event_reg;
-         event_reg = event_reg->next) {
-        int i = cb_safety;
-
-        /* the callback with the least safety that is enough */
-        while (i < 4 && event_reg->callbacks[i].cb_function == NULL)
-            i++;
-        if (i == 4) {
-            if (event_reg->dropped_cb != NULL)
-                __atomic_fetch_add(&event_reg->dropped_count, 1, __ATOMIC_RELAXED);
-            continue;
-        }
-
-        void *user_data = event_reg->callbacks[i].user_data;
-        MPI_Count dropped = __atomic_exchange_n(&event_reg->dropped_count, 0, __ATOMIC_RELAXED);
-        if (dropped > 0 && event_reg->dropped_cb != NULL)
-            event_reg->dropped_cb(dropped, event_reg, event->source_index, cb_safety, user_data);
-
-        MPIR_T_event_instance_t event_instance;
-#ifdef HAVE_ERROR_CHECKING
-        event_instance.kind = MPIR_T_EVENT_INSTANCE;
-#endif
-        event_instance.event = event;
-        MPIR_T_source_get_timestamp_impl(event->source_index, &event_instance.timestamp);
-        event_instance.data = data;
-        event_reg->callbacks[i].cb_function(&event_instance, event_reg, cb_safety, user_data);
-    }
-
-  fn_exit:
+    if (event)
+        handle = event->reg_list_head;
+    for (; handle; handle = handle->next)
+        event_give(event, handle, cb_safety, data);
     event_handles_leave();
 }
 
-int MPIR_T_event_handle_alloc_impl(int event_index, void *obj_handle, MPIR_Info * info_ptr,
-                                   MPI_T_event_registration * event_registration)
+/* A change of a handle, or of the list of its event, which gets so many handles more: no thread raises
+ * an event meanwhile. */
+#define EVENT_HANDLES_CHANGE(more_, change_) \
+    do { \
+        event_handles_change(more_); \
+        change_; \
+        event_handles_changed(); \
+    } while (0)
+
+/* A handle has neither callbacks nor a handler of dropped events at first. It is complete before it
+ * comes into the list: an event may come at once. */
+int MPIR_T_event_handle_alloc_impl(int event_index, void *object, MPIR_Info * info,
+                                   MPI_T_event_registration * handle)
 {
     MPIR_T_event_t *event;
-    MPIR_T_event_registration_t *handle;
 
     HASH_FIND_INT(events, &event_index, event);
-    if (event == NULL)
-        return MPI_T_ERR_INVALID_INDEX;
-    handle = MPL_malloc(sizeof(*handle), MPL_MEM_MPIT);
+    if (event) {
+        MPI_T_event_registration made = MPL_calloc(1, sizeof(*made), MPL_MEM_MPIT);
 #ifdef HAVE_ERROR_CHECKING
-    handle->kind = MPIR_T_EVENT_REG;
+        made->kind = MPIR_T_EVENT_REG;
 #endif
-    handle->event = event;
-    if (event->bind != MPI_T_BIND_NO_OBJECT)
-        handle->obj_handle = obj_handle;
-    memset(handle->callbacks, 0, sizeof(handle->callbacks));
-    handle->dropped_cb = NULL;
-    handle->dropped_count = 0;
-
-    /* complete from here on: an event may come at once */
-    event_handles_change(1);
-    LL_APPEND(event->reg_list_head, event->reg_list_tail, handle);
-    event_handles_changed();
-    *event_registration = handle;
-    return MPI_SUCCESS;
+        made->event = event;
+        made->obj_handle = event->bind == MPI_T_BIND_NO_OBJECT ? NULL : object;
+        EVENT_HANDLES_CHANGE(1, LL_APPEND(event->reg_list_head, event->reg_list_tail, made));
+        *handle = made;
+    }
+    return event ? MPI_SUCCESS : MPI_T_ERR_INVALID_INDEX;
 }
 
 int MPIR_T_event_handle_free_impl(MPI_T_event_registration handle, void *user_data,
-                                  MPI_T_event_free_cb_function free_cb_function)
+                                  MPI_T_event_free_cb_function freed)
 {
-    event_handles_change(-1);
-    LL_DELETE(handle->event->reg_list_head, handle->event->reg_list_tail, handle);
-    event_handles_changed();
-    if (free_cb_function != NULL)
-        free_cb_function(handle, MPI_T_CB_REQUIRE_NONE, user_data);
+    MPIR_T_event_t *event = handle->event;
+
+    EVENT_HANDLES_CHANGE(-1, LL_DELETE(event->reg_list_head, event->reg_list_tail, handle));
+    if (freed)
+        freed(handle, MPI_T_CB_REQUIRE_NONE, user_data);
     MPL_free(handle);
     return MPI_SUCCESS;
 }
 
-int MPIR_T_event_register_callback_impl(MPI_T_event_registration handle, MPI_T_cb_safety cb_safety,
-                                        MPIR_Info * info_ptr, void *user_data,
-                                        MPI_T_event_cb_function event_cb_function)
+int MPIR_T_event_register_callback_impl(MPI_T_event_registration handle, MPI_T_cb_safety safety,
+                                        MPIR_Info * info, void *user_data,
+                                        MPI_T_event_cb_function function)
 {
-    event_handles_change(0);
-    handle->callbacks[cb_safety].cb_function = event_cb_function;
-    handle->callbacks[cb_safety].user_data = user_data;
-    event_handles_changed();
+    const MPIR_T_event_cb_t callback = {.cb_function = function,.user_data = user_data };
+
+    EVENT_HANDLES_CHANGE(0, handle->callbacks[safety] = callback);
     return MPI_SUCCESS;
 }
 
 int MPIR_T_event_set_dropped_handler_impl(MPI_T_event_registration handle,
-                                          MPI_T_event_dropped_cb_function dropped_cb_function)
+                                          MPI_T_event_dropped_cb_function function)
 {
-    event_handles_change(0);
-    handle->dropped_cb = dropped_cb_function;
-    event_handles_changed();
+    EVENT_HANDLES_CHANGE(0, handle->dropped_cb = function);
     return MPI_SUCCESS;
 }
 

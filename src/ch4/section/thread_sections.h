@@ -99,20 +99,17 @@ typedef MPL_thread_func_t MPIDU_Thread_func_t;
 #define MPIDUI_ASSERT_COND(name_, err_) \
     MPIR_Assert_fmt_msg(*(int *) (err_) == 0, \
                         (name_ " failed, err=%d (%s)", *(int *) (err_), strerror(*(int *) (err_))))
-
-#define MPIDU_Thread_cond_create(cond_, err_) \
+#define MPIDUI_COND_CALL(name_, cond_, err_) \
     do { \
-        MPL_thread_cond_create(cond_, err_); \
-        MPIR_Assert(*(err_) == 0); \
-        MPIDUI_LOG(TYPICAL, "Created condition variable", cond_); \
+        MPIDUI_LOG(TYPICAL, "cond_" #name_, cond_); \
+        MPL_thread_cond_##name_(cond_, err_); \
+        MPIDUI_ASSERT_COND("cond_" #name_, err_); \
     } while (0)
 
-#define MPIDU_Thread_cond_destroy(cond_, err_) \
-    do { \
-        MPIDUI_LOG(TYPICAL, "About to destroy condition variable", cond_); \
-        MPL_thread_cond_destroy(cond_, err_); \
-        MPIR_Assert(*(err_) == 0); \
-    } while (0)
+#define MPIDU_Thread_cond_create(cond_, err_) MPIDUI_COND_CALL(create, cond_, err_)
+#define MPIDU_Thread_cond_destroy(cond_, err_) MPIDUI_COND_CALL(destroy, cond_, err_)
+#define MPIDU_Thread_cond_broadcast(cond_, err_) MPIDUI_COND_CALL(broadcast, cond_, err_)
+#define MPIDU_Thread_cond_signal(cond_, err_) MPIDUI_COND_CALL(signal, cond_, err_)
 
 /* May return although nobody has signaled. */
 #define MPIDU_Thread_cond_wait(cond_, m_, err_) \
@@ -121,20 +118,6 @@ typedef MPL_thread_func_t MPIDU_Thread_func_t;
         MPIDUI_LET_GO(m_, MPIDU_lock_cond_wait(cond_, &(m_)->mutex, err_)); \
         MPIDUI_ASSERT_COND("cond_wait", err_); \
         MPIDUI_LOG(TYPICAL, "Exit cond_wait", cond_); \
-    } while (0)
-
-#define MPIDU_Thread_cond_broadcast(cond_, err_) \
-    do { \
-        MPIDUI_LOG(TYPICAL, "About to cond_broadcast", cond_); \
-        MPL_thread_cond_broadcast(cond_, err_); \
-        MPIDUI_ASSERT_COND("cond_broadcast", err_); \
-    } while (0)
-
-#define MPIDU_Thread_cond_signal(cond_, err_) \
-    do { \
-        MPIDUI_LOG(TYPICAL, "About to cond_signal", cond_); \
-        MPL_thread_cond_signal(cond_, err_); \
-        MPIDUI_ASSERT_COND("cond_signal", err_); \
     } while (0)
 
 #ifdef MPICH_IS_THREADED

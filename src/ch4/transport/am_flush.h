@@ -14,6 +14,7 @@
  *   MPIDI_am_flushed_win     to all targets, one after the other
  *   MPIDI_am_flushed_acc     the accumulates to one target; VCI not locked
  *   MPIDIG_wait_am_acc       waits for that and for those of a fence; in place of MPICH's
+ *   MPIDI_test_vci           a poll of one VCI, as that of MPI_Test: it waits for no lock
  *
  * The first two with the VCI of the window locked.
  *
@@ -76,22 +77,27 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_am_flushed_acc(MPIR_Win * win, MPIDIG_win_tar
     return flushed;
 }
 
-/* For a native accumulate that must not overtake those sent as active messages. */
-MPL_STATIC_INLINE_PREFIX int MPIDIG_wait_am_acc(MPIR_Win * win, int target_rank)
+MPL_STATIC_INLINE_PREFIX int MPIDI_test_vci(int vci)
 {
-    int mpi_errno = MPI_SUCCESS;
-    MPIDIG_win_target_t *target = MPIDIG_win_target_find(win, target_rank);
-    MPIDI_am_flush_t flush = { 0 };
     MPID_Progress_state state;
 
     /* all that a test looks at */
     state.flag = MPIDI_PROGRESS_ALL;
-    state.vci[0] = MPIDI_WIN(win, am_vci);
+    state.vci[0] = vci;
     state.vci_count = 1;
+    return MPID_Progress_test(&state);
+}
+
+/* For a native accumulate that must not overtake those sent as active messages. */
+MPL_STATIC_INLINE_PREFIX int MPIDIG_wait_am_acc(MPIR_Win * win, int target_rank)
+{
+    int mpi_errno = MPI_SUCCESS;
+    MPIDI_am_flush_t flush = { 0 };
+    MPIDIG_win_target_t *target = MPIDIG_win_target_find(win, target_rank);
+
     while (!MPIDI_am_flushed_acc(win, target, &flush) ||
            MPIR_cc_get(MPIDIG_WIN(win, remote_acc_cmpl_cnts)) != 0) {
-        mpi_errno = MPID_Progress_test(&state);
-        MPIR_ERR_CHECK(mpi_errno);
+        MPIDI_CHECKED(MPIDI_test_vci(MPIDI_WIN(win, am_vci)));
         MPID_THREAD_CS_YIELD(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);
     }
   fn_fail:

@@ -70,69 +70,73 @@ void MPIDIG_precv_matched(MPIR_Request * rreq)
                              (int) expected, (int) sent);
 }
 
+static int tell_receiver(MPIR_Request * sreq, int dest, int tag)
+{
+    int mpi_errno = MPI_SUCCESS;
+    MPIDIG_part_send_init_msg_t hdr = {
+        .src_rank = sreq->comm->rank,
+        .tag = tag,
+        .context_id = sreq->comm->context_id,
+        .sreq_ptr = sreq
+    };
+
+    MPIR_Datatype_get_size_macro(MPIDI_PART_REQUEST(sreq, datatype), hdr.data_sz);
+    hdr.data_sz *= MPIDI_PART_REQUEST(sreq, count) * sreq->u.part.partitions;
+    CH4_CALL(am_send_hdr(dest, sreq->comm, MPIDIG_PART_SEND_INIT, &hdr, sizeof(hdr), 0, 0),
+             MPIDI_REQUEST(sreq, is_local), mpi_errno);
+    return mpi_errno;
+}
+
+/* Has the sender told, or will it? */
+static void meet_sender(MPIR_Request * rreq, int source, int tag)
+{
+    MPIR_Request *told = MPIDIG_rreq_dequeue(source, tag, rreq->comm->context_id,
+                                             &MPIDI_global.part_unexp_list, MPIDIG_PART);
+
+    if (!told) {
+        MPIR_Request_add_ref(rreq);     /* for the list */
+        MPIDIG_enqueue_request(rreq, &MPIDI_global.part_posted_list, MPIDIG_PART);
+        return;
+    }
+    MPIDIG_PART_REQUEST(rreq, peer_req_ptr) = MPIDIG_PART_REQUEST(told, peer_req_ptr);
+    MPIDIG_PART_REQUEST(rreq, u.recv).sdata_size = MPIDIG_PART_REQUEST(told, u.recv).sdata_size;
+    MPIDI_CH4_REQUEST_FREE(told);
+    MPIDIG_precv_matched(rreq);
+}
+
 int MPIDIG_mpi_psend_init(const void *buf, int partitions, MPI_Aint count, MPI_Datatype datatype,
                           int dest, int tag, MPIR_Comm * comm, MPIR_Info * info,
                           MPIR_Request ** request)
 {
     int mpi_errno = MPI_SUCCESS;
-    MPI_Aint size;
 
     MPID_THREAD_CS_ENTER(VCI, MPIDI_VCI(0).lock);
     mpi_errno = new_request(MPIR_REQUEST_KIND__PART_SEND, (void *) buf, partitions, count, datatype,
                             dest, tag, comm, request);
     MPIR_ERR_CHECK(mpi_errno);
+    if (dest != MPI_PROC_NULL)
+        mpi_errno = tell_receiver(*request, dest, tag);
 
-    if (dest != MPI_PROC_NULL) {
-        MPIR_Datatype_get_size_macro(datatype, size);
-        MPIDIG_part_send_init_msg_t hdr = {
-            .src_rank = comm->rank,
-            .tag = tag,
-            .context_id = comm->context_id,
-            .sreq_ptr = *request,
-            .data_sz = size * count * partitions
-        };
-        CH4_CALL(am_send_hdr(dest, comm, MPIDIG_PART_SEND_INIT, &hdr, sizeof(hdr), 0, 0),
-                 MPIDI_REQUEST(*request, is_local), mpi_errno);
-    }
-
-  fn_exit:
+  fn_fail:
     MPID_THREAD_CS_EXIT(VCI, MPIDI_VCI(0).lock);
     return mpi_errno;
-  fn_fail:
-    goto fn_exit;
 }
 
 int MPIDIG_mpi_precv_init(void *buf, int partitions, int count, MPI_Datatype datatype, int source,
                           int tag, MPIR_Comm * comm, MPIR_Info * info, MPIR_Request ** request)
 {
     int mpi_errno = MPI_SUCCESS;
-    MPIR_Request *rreq = NULL, *told;
 
     MPID_THREAD_CS_ENTER(VCI, MPIDI_VCI(0).lock);
     mpi_errno = new_request(MPIR_REQUEST_KIND__PART_RECV, buf, partitions, count, datatype, source,
-                            tag, comm, &rreq);
+                            tag, comm, request);
     MPIR_ERR_CHECK(mpi_errno);
-    *request = rreq;
+    if (source != MPI_PROC_NULL)
+        meet_sender(*request, source, tag);
+    else
+        MPIR_Status_set_procnull(&(*request)->status);
 
-    if (source == MPI_PROC_NULL) {
-        MPIR_Status_set_procnull(&rreq->status);
-        goto fn_exit;
-    }
-    told = MPIDIG_rreq_dequeue(source, tag, comm->context_id, &MPIDI_global.part_unexp_list,
-                               MPIDIG_PART);
-    if (told) {
-        MPIDIG_PART_REQUEST(rreq, peer_req_ptr) = MPIDIG_PART_REQUEST(told, peer_req_ptr);
-        MPIDIG_PART_REQUEST(rreq, u.recv).sdata_size = MPIDIG_PART_REQUEST(told, u.recv).sdata_size;
-        MPIDI_CH4_REQUEST_FREE(told);
-        MPIDIG_precv_matched(rreq);
-    } else {
-        MPIR_Request_add_ref(rreq);     /* for the list */
-        MPIDIG_enqueue_request(rreq, &MPIDI_global.part_posted_list, MPIDIG_PART);
-    }
-
-  fn_exit:
+  fn_fail:
     MPID_THREAD_CS_EXIT(VCI, MPIDI_VCI(0).lock);
     return mpi_errno;
-  fn_fail:
-    goto fn_exit;
 }

@@ -34,11 +34,7 @@ MPL_STATIC_INLINE_PREFIX int MPIDIG_part_start(MPIR_Request * request)
     MPID_THREAD_CS_ENTER(VCI, MPIDI_VCI(0).lock);
     MPIR_cc_set(request->cc_ptr, 1);    /* the data message takes it back, by completion_notification */
     MPIR_Part_request_activate(request);
-    if (unlikely(MPIDI_part_has_no_peer(request)))
-        MPIDI_part_start_alone(request);
-    else if (request->kind == MPIR_REQUEST_KIND__PART_RECV &&
-             MPIDIG_PART_REQUEST(request, peer_req_ptr))
-        mpi_errno = MPIDIG_part_issue_cts(request);
+    mpi_errno = MPIDI_part_begin(request);
     MPID_THREAD_CS_EXIT(VCI, MPIDI_VCI(0).lock);
     return mpi_errno;
 }
@@ -68,19 +64,11 @@ MPL_STATIC_INLINE_PREFIX int MPIDIG_mpi_pready_list(int length, int partitions[]
     return MPIDI_part_ready(sreq, length);
 }
 
-/* A partition has arrived when all have. An inactive request is complete. The poll is one of a test: it
- * waits for no lock. */
+/* A partition has arrived when all have. An inactive request is complete. */
 MPL_STATIC_INLINE_PREFIX int MPIDIG_mpi_parrived(MPIR_Request * request, int partition, int *flag)
 {
-    MPID_Progress_state state;
-
     *flag = MPIR_Request_is_complete(request);
-    if (*flag)
-        return MPI_SUCCESS;
-    state.flag = MPIDI_PROGRESS_ALL;
-    state.vci[0] = 0;
-    state.vci_count = 1;
-    return MPID_Progress_test(&state);
+    return *flag ? MPI_SUCCESS : MPIDI_test_vci(0);
 }
 
 #endif /* MPIDIG_AM_PART_H_INCLUDED */

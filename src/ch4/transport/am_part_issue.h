@@ -64,13 +64,6 @@ MPL_STATIC_INLINE_PREFIX void MPIDI_part_complete_alone(MPIR_Request * req)
     MPID_Request_complete(req);
 }
 
-/* For an active request without a peer: a receiver there would have nothing to say. */
-MPL_STATIC_INLINE_PREFIX void MPIDI_part_start_alone(MPIR_Request * req)
-{
-    if (req->kind == MPIR_REQUEST_KIND__PART_RECV || MPIDI_part_count_ready(req))
-        MPIDI_part_complete_alone(req);
-}
-
 MPL_STATIC_INLINE_PREFIX int MPIDIG_part_issue_cts(MPIR_Request * rreq)
 {
     int mpi_errno = MPI_SUCCESS;
@@ -82,6 +75,20 @@ MPL_STATIC_INLINE_PREFIX int MPIDIG_part_issue_cts(MPIR_Request * rreq)
     CH4_CALL(am_send_hdr_reply(rreq->comm, MPIDI_PART_REQUEST(rreq, u.recv.source), MPIDIG_PART_CTS,
                                &hdr, sizeof(hdr), 0, 0), MPIDI_REQUEST(rreq, is_local), mpi_errno);
     return mpi_errno;
+}
+
+/* The request has been made active. A receiver without a peer would have nothing to say. */
+MPL_STATIC_INLINE_PREFIX int MPIDI_part_begin(MPIR_Request * req)
+{
+    const int receives = req->kind == MPIR_REQUEST_KIND__PART_RECV;
+
+    if (unlikely(MPIDI_part_has_no_peer(req))) {
+        if (receives || MPIDI_part_count_ready(req))
+            MPIDI_part_complete_alone(req);
+        return MPI_SUCCESS;
+    }
+    return receives && MPIDIG_PART_REQUEST(req, peer_req_ptr) ? MPIDIG_part_issue_cts(req) :
+        MPI_SUCCESS;
 }
 
 /* The message has a request of its own, which takes the partitioned one with it when it completes. */

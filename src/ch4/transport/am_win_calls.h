@@ -13,10 +13,27 @@
  * it up for ever; ours waits for those that began before it (am_flush.h). MPICH's start counts posts,
  * whoever they are from; ours waits for those of its group (win_posts.h). */
 
+/* Wait until all of group have posted the window, and take their posts. With the VCI held. */
+MPL_STATIC_INLINE_PREFIX int MPIDI_am_take_posts(MPIR_Group * group, MPIR_Win * win, int vci)
+{
+    MPIDI_win_posts_t *posts = &MPIDIG_WIN(win, sync).posts;
+    const int n = group->size;
+    int *ranks = MPL_malloc(n * sizeof(int), MPL_MEM_RMA);
+    int found = 0, mpi_errno = MPI_SUCCESS;
+
+    MPIR_Assert(ranks || n == 0);
+    mpi_errno = MPIDIG_fill_ranks_in_win_grp(win, group, ranks);
+    MPIR_ERR_CHECK(mpi_errno);
+    MPIDIU_PROGRESS_WHILE(MPIDI_win_posts_missing(posts, ranks, n, &found), vci);
+    MPIDI_win_posts_take(posts, ranks, n);
+  fn_fail:
+    MPL_free(ranks);
+    return mpi_errno;
+}
+
 MPL_STATIC_INLINE_PREFIX int MPIDIG_mpi_win_start(MPIR_Group * group, int assert, MPIR_Win * win)
 {
-    int mpi_errno = MPI_SUCCESS, found = 0;
-    int *ranks = NULL;
+    int mpi_errno = MPI_SUCCESS;
     const int vci = MPIDI_WIN(win, am_vci);
     MPIDIG_win_sync_t *sync = &MPIDIG_WIN(win, sync);
 
@@ -25,25 +42,16 @@ MPL_STATIC_INLINE_PREFIX int MPIDIG_mpi_win_start(MPIR_Group * group, int assert
     MPIDIG_ACCESS_EPOCH_CHECK_NONE(win, mpi_errno, goto fn_fail);
 
     MPIR_Group_add_ref(group);
-    if (!(assert & MPI_MODE_NOCHECK)) {
-        ranks = MPL_malloc(group->size * sizeof(int), MPL_MEM_RMA);
-        MPIR_Assert(ranks || group->size == 0);
-        mpi_errno = MPIDIG_fill_ranks_in_win_grp(win, group, ranks);
-        MPIR_ERR_CHECK(mpi_errno);
-        MPIDIU_PROGRESS_WHILE(MPIDI_win_posts_missing(&sync->posts, ranks, group->size, &found), vci);
-        MPIDI_win_posts_take(&sync->posts, ranks, group->size);
-    }
+    mpi_errno = assert & MPI_MODE_NOCHECK ? MPI_SUCCESS : MPIDI_am_take_posts(group, win, vci);
+    MPIR_ERR_CHECK(mpi_errno);
     MPIR_ERR_CHKANDJUMP(sync->sc.group != NULL, mpi_errno, MPI_ERR_GROUP, "**group");
     sync->sc.group = group;
     sync->access_epoch_type = MPIDIG_EPOTYPE_START;
 
-  fn_exit:
-    MPL_free(ranks);
+  fn_fail:
     MPID_THREAD_CS_EXIT(VCI, MPIDI_VCI(vci).lock);
     MPIR_FUNC_EXIT;
     return mpi_errno;
-  fn_fail:
-    goto fn_exit;
 }
 
 /* Complete what the transports themselves have under way to one target. VCI not locked. */
@@ -155,18 +163,34 @@ MPL_STATIC_INLINE_PREFIX int MPIDIG_mpi_win_flush_local_all(MPIR_Win * win)
     return MPIDI_am_flush_all(win, MPIDI_AM_LOCAL);
 }
 
-/* Ends the locks of all targets; each answers when it has taken its lock back. */
+/* Ends the locks of all targets; each answers when it has taken its lock back. With the VCI held. */
+MPL_STATIC_INLINE_PREFIX int MPIDI_am_give_locks_back(MPIR_Win * win, int vci)
+{
+    int mpi_errno = MPI_SUCCESS;
+    MPIR_Comm *comm = win->comm_ptr;
+    MPIDIG_win_cntrl_msg_t msg;
+
+    msg.win_id = MPIDIG_WIN(win, win_id);
+    msg.origin_rank = comm->rank;
+    for (int rank = 0; rank < comm->local_size; rank++) {
+        CH4_CALL(am_send_hdr(rank, comm, MPIDIG_WIN_UNLOCKALL, &msg, sizeof(msg), vci, vci),
+                 MPIDI_rank_is_local(rank, comm), mpi_errno);
+        MPIR_ERR_CHKANDJUMP(mpi_errno, mpi_errno, MPI_ERR_RMA_SYNC, "**rmasync");
+    }
+    MPIDIU_PROGRESS_WHILE(MPIDIG_WIN(win, sync).lockall.allLocked, vci);
+  fn_fail:
+    return mpi_errno;
+}
+
 MPL_STATIC_INLINE_PREFIX int MPIDIG_mpi_win_unlock_all(MPIR_Win * win)
 {
     int mpi_errno = MPI_SUCCESS;
     const int vci = MPIDI_WIN(win, am_vci);
-    const int size = win->comm_ptr->local_size;
     MPIDIG_win_sync_t *sync = &MPIDIG_WIN(win, sync);
-    MPIDIG_win_cntrl_msg_t msg;
 
     MPIR_FUNC_ENTER;
     MPIDIG_ACCESS_EPOCH_CHECK(win, MPIDIG_EPOTYPE_LOCK_ALL, mpi_errno, return mpi_errno);
-    MPIR_Assert(sync->lockall.allLocked == size);
+    MPIR_Assert(sync->lockall.allLocked == win->comm_ptr->local_size);
     mpi_errno = MPIDI_am_complete_native_all(win, MPIDI_AM_REMOTE);
     if (mpi_errno)
         return mpi_errno;
@@ -175,18 +199,11 @@ MPL_STATIC_INLINE_PREFIX int MPIDIG_mpi_win_unlock_all(MPIR_Win * win)
     MPIDIU_PROGRESS_DO_WHILE(!MPIDIG_win_check_all_targets_local_completed(win) ||
                              !MPIDIG_win_check_all_targets_remote_completed(win), vci);
 
-    if (sync->assert_mode & MPI_MODE_NOCHECK) {
+    if (sync->assert_mode & MPI_MODE_NOCHECK)
         sync->lockall.allLocked = 0;
-    } else {
-        for (int rank = 0; rank < size; rank++) {
-            msg.win_id = MPIDIG_WIN(win, win_id);
-            msg.origin_rank = win->comm_ptr->rank;
-            CH4_CALL(am_send_hdr(rank, win->comm_ptr, MPIDIG_WIN_UNLOCKALL, &msg, sizeof(msg), vci,
-                                 vci), MPIDI_rank_is_local(rank, win->comm_ptr), mpi_errno);
-            MPIR_ERR_CHKANDJUMP(mpi_errno, mpi_errno, MPI_ERR_RMA_SYNC, "**rmasync");
-        }
-        MPIDIU_PROGRESS_WHILE(sync->lockall.allLocked, vci);
-    }
+    else
+        mpi_errno = MPIDI_am_give_locks_back(win, vci);
+    MPIR_ERR_CHECK(mpi_errno);
     if (MPIR_CVAR_CH4_RMA_MEM_EFFICIENT)        /* else MPI_Win_free frees them */
         MPIDIG_win_target_cleanall(win);
     sync->access_epoch_type = MPIDIG_EPOTYPE_NONE;

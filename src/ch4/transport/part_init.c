@@ -8,28 +8,22 @@
 
 #include "mpidimpl.h"
 
+#define MPIDI_PART_INIT(call_, rank_) \
+    int mpi_errno = MPI_SUCCESS; \
+    MPIDI_av_entry_t *av = MPIDIU_comm_rank_to_av(comm, MPIDI_part_av_rank(rank_)); \
+    CH4_CALL(call_, MPIDI_av_is_local(av), mpi_errno); \
+    return mpi_errno
+
 int MPID_Psend_init(const void *buf, int partitions, MPI_Aint count, MPI_Datatype datatype, int dest,
                     int tag, MPIR_Comm * comm, MPIR_Info * info, MPIR_Request ** request)
 {
-    int mpi_errno = MPI_SUCCESS;
-    MPIDI_av_entry_t *av = MPIDIU_comm_rank_to_av(comm, MPIDI_part_av_rank(dest));
-
-    CH4_CALL(mpi_psend_init(buf, partitions, count, datatype, dest, tag, comm, info, av, request),
-             MPIDI_av_is_local(av), mpi_errno);
-    MPIR_ERR_CHECK(mpi_errno);
-  fn_fail:
-    return mpi_errno;
+    MPIDI_PART_INIT(mpi_psend_init(buf, partitions, count, datatype, dest, tag, comm, info, av,
+                                   request), dest);
 }
 
 int MPID_Precv_init(void *buf, int partitions, MPI_Aint count, MPI_Datatype datatype, int source,
                     int tag, MPIR_Comm * comm, MPIR_Info * info, MPIR_Request ** request)
 {
-    int mpi_errno = MPI_SUCCESS;
-    MPIDI_av_entry_t *av = MPIDIU_comm_rank_to_av(comm, MPIDI_part_av_rank(source));
-
-    CH4_CALL(mpi_precv_init(buf, partitions, count, datatype, source, tag, comm, info, av, request),
-             MPIDI_av_is_local(av), mpi_errno);
-    MPIR_ERR_CHECK(mpi_errno);
-  fn_fail:
-    return mpi_errno;
+    MPIDI_PART_INIT(mpi_precv_init(buf, partitions, count, datatype, source, tag, comm, info, av,
+                                   request), source);
 }
