@@ -8,7 +8,7 @@
  * operation get one, and none waits forever; so also if what is read is the gaps between the data to
  * be written. Then operations work again. */
 #define _GNU_SOURCE
-#include "mt.h"
+#include "folder.h"
 #include <fcntl.h>
 #include <sys/stat.h>
 
@@ -17,7 +17,6 @@
 
 enum { WAIT, TEST, WAITALL, TESTALL, WAITSOME, TESTSOME, WAITANY, TESTANY, WAYS };
 
-static char folder[] = "/tmp/file_errors.XXXXXX";
 static int data[COUNT];
 static int handled;
 
@@ -305,9 +304,7 @@ int main(int argc, char **argv)
 {
     MPI_File file, plain, unbuffered;
     mt_init(argc, argv, 1, 2);
-    if (mt.rank == 0)
-        MT_CHECK(mkdtemp(folder), "cannot make %s", folder);
-    MT_OK(MPI_Bcast(folder, sizeof(folder), MPI_CHAR, 0, MPI_COMM_WORLD));
+    make_folder("file_errors");
     file = open_file("rows", 1, "enable");
     plain = open_file("plain", 0, "enable");
     unbuffered = open_file("unbuffered", 0, "disable");
@@ -326,8 +323,6 @@ int main(int argc, char **argv)
     MT_OK(MPI_File_close(&unbuffered));
     MT_OK(MPI_File_close(&plain));
     MT_OK(MPI_File_close(&file));
-    MT_OK(MPI_Barrier(MPI_COMM_WORLD));
-    if (mt.rank == 0)
-        rmdir(folder);
+    remove_folder();
     return mt_finish();
 }

@@ -6,7 +6,7 @@
  * processes, and writes the range. No write of the thread may be lost. The thread makes blocking
  * writes, asynchronous ones that it waits for, and several at a time, with a view that has gaps and
  * without; the collective writes are blocking and nonblocking ones by turns. */
-#include "mt.h"
+#include "folder.h"
 
 #define PIECE 4096              /* longs that a process writes in a collective write */
 #define OPS 50                  /* collective writes in a round */
@@ -16,7 +16,6 @@
 
 enum { BLOCKING, WAITED, SEVERAL, KINDS };
 
-static char folder[] = "/tmp/file_holes.XXXXXX";
 static MPI_File file;
 static long mine[PIECE];
 static int kind, round_number, written;
@@ -116,9 +115,7 @@ int main(int argc, char **argv)
 {
     MPI_File files[2];
     mt_init(argc, argv, 2, 4);
-    if (mt.rank == 0)
-        MT_CHECK(mkdtemp(folder), "cannot make %s", folder);
-    MT_OK(MPI_Bcast(folder, sizeof(folder), MPI_CHAR, 0, MPI_COMM_WORLD));
+    make_folder("file_holes");
     for (int i = 0; i < 2; i++)
         files[i] = open_file(i ? "gaps" : "plain", i);
     for (int round = 0; round < (int) mt.iters * 2 * KINDS; round++) {
@@ -134,8 +131,6 @@ int main(int argc, char **argv)
     }
     for (int i = 0; i < 2; i++)
         MT_OK(MPI_File_close(&files[i]));
-    MT_OK(MPI_Barrier(MPI_COMM_WORLD));
-    if (mt.rank == 0)
-        rmdir(folder);
+    remove_folder();
     return mt_finish();
 }

@@ -6,12 +6,11 @@
  * returns; MPI_Wait returns the error, whether the operation is the first of its file or waits for
  * another one, and other operations work. */
 #define _GNU_SOURCE
-#include "mt.h"
+#include "folder.h"
 #include <dlfcn.h>
 
 #define COUNT 1000
 
-static char folder[] = "/tmp/file_join.XXXXXX";
 static int fails_after = -1;    /* calls of MPI_Iallgather that work first; -1: all work */
 
 /* The library calls this one: what a program defines comes first. */
@@ -78,17 +77,13 @@ static void fail(MPI_File file, int writes, int after, int is_second)
 int main(int argc, char **argv)
 {
     mt_init(argc, argv, 1, 1);
-    if (mt.rank == 0)
-        MT_CHECK(mkdtemp(folder), "cannot make %s", folder);
-    MT_OK(MPI_Bcast(folder, sizeof(folder), MPI_CHAR, 0, MPI_COMM_WORLD));
+    make_folder("file_join");
     for (int form = 0; form < 2; form++) {
         MPI_File file = open_file(form ? "external32" : "native");
         for (int i = 0; i < 8; i++)
             fail(file, i % 2, i / 2 % 2, i / 4);
         MT_OK(MPI_File_close(&file));
     }
-    MT_OK(MPI_Barrier(MPI_COMM_WORLD));
-    if (mt.rank == 0)
-        rmdir(folder);
+    remove_folder();
     return mt_finish();
 }
