@@ -19,7 +19,9 @@
 #define WINDOW  4               /* pieces of one message under way */
 #define RECEIVES 16             /* receives for envelopes */
 #define FETCHES 64              /* messages whose data is fetched at a time, each with up to 1 MiB */
-#define LOOKS   64              /* sends looked at in one turn: very many may be under way */
+#define SYNC_EVERY 32           /* one of so many envelopes is a synchronous send */
+#define SYNCS   2               /* of these under way to one ghost */
+#define LOOKS   64              /* sends under way looked at in one turn: there may be very many */
 
 enum { ENVELOPE_EAGER, ENVELOPE_ASK, ENVELOPE_FETCH, ENVELOPE_CREDIT };
 
@@ -38,12 +40,22 @@ typedef struct envelope {
 
 #define MOST (sizeof(envelope_t) + CSP_EAGER)
 
-/* A message of ours under way: an envelope with data. */
+/* A message of ours, an envelope with data: under way, or waiting in its target. */
 typedef struct sending {
     MPIR_Request *req;
     struct sending *next;
+    size_t size;
+    int ghost, is_sync;
     char bytes[];
 } sending_t;
+
+/* Envelopes to one ghost. A network may keep each message that nobody has received yet in a buffer of
+ * its own, of 16 KB with tcp, so only some at a time go out before that ghost has received them. It
+ * always goes on to receive. */
+typedef struct target {
+    int since_sync, syncs;
+    sending_t *first, **last;
+} target_t;
 
 /* A send whose data the receiver's ghost fetches. */
 typedef struct outgoing {
@@ -70,7 +82,9 @@ typedef struct stream {
     struct stream *next;
 } stream_t;
 
-static sending_t *sendings, **last_sending = &sendings;
+static sending_t *sendings, **last_sending = &sendings; /* under way */
+static target_t *targets;       /* [ghosts] */
+static int waiting;             /* in targets */
 static stream_t *streams;
 static stream_t *unfetched, **last_unfetched = &unfetched;     /* in: not asked for yet */
 static int fetched;             /* streams in */
@@ -117,7 +131,11 @@ static int is_done(MPIR_Request ** req)
 
 static sending_t *new_sending(size_t bytes)
 {
-    return csp_must_malloc(sizeof(sending_t) + bytes);
+    sending_t *s = csp_must_malloc(sizeof(sending_t) + bytes);
+
+    s->size = bytes;
+    s->is_sync = 0;
+    return s;
 }
 
 static void note_sending(sending_t * s)
@@ -137,24 +155,69 @@ static sending_t *take_oldest(void)
     return s;
 }
 
-static void begin_sending(sending_t * s, size_t bytes, int ghost)
+static void send_envelope(target_t * to, sending_t * s)
 {
-    s->req = isend(s->bytes, bytes, ghost, TAG_ENVELOPE);
+    if (s->is_sync) {
+        csp_must(MPID_Issend(s->bytes, (MPI_Aint) s->size, MPI_BYTE, s->ghost, TAG_ENVELOPE,
+                             MPIR_Process.comm_world, MPIR_CONTEXT_INTRA_PT2PT, &s->req), "send");
+        to->since_sync = 0;
+        to->syncs++;
+    } else {
+        s->req = isend(s->bytes, s->size, s->ghost, TAG_ENVELOPE);
+        to->since_sync++;
+    }
     note_sending(s);
+}
+
+static void send_waiting(target_t * to)
+{
+    while (to->first) {
+        sending_t *s = to->first;
+        s->is_sync |= to->since_sync + 1 == SYNC_EVERY;
+        if (s->is_sync && to->syncs == SYNCS)
+            return;
+        to->first = s->next;
+        if (!to->first)
+            to->last = &to->first;
+        waiting--;
+        send_envelope(to, s);
+    }
+}
+
+static void begin_sending(sending_t * s, int ghost)
+{
+    target_t *to = &targets[ghost];
+
+    s->ghost = ghost;
+    s->next = NULL;
+    *to->last = s;
+    to->last = &s->next;
+    waiting++;
+    send_waiting(to);
+}
+
+static void end_sending(sending_t * s)
+{
+    target_t *to = &targets[s->ghost];
+
+    to->syncs -= s->is_sync;
+    send_waiting(to);
+    MPL_free(s);
 }
 
 /* Those that are not complete go to the end, so that one ghost does not hold up the others. */
 static int progress_sendings(void)
 {
-    int n = 0;
+    int n = 0, under_way = 0;
 
-    for (int i = 0; i < LOOKS && sendings; i++) {
+    while (sendings && under_way < LOOKS) {
         sending_t *s = take_oldest();
         if (is_done(&s->req)) {
-            MPL_free(s);
+            end_sending(s);
             n++;
         } else {
             note_sending(s);
+            under_way++;
         }
     }
     return n;
@@ -195,7 +258,7 @@ static void send_eager(int user, const csp_post_t * post, int ghost)
 
     e.error = error != 0;
     memcpy(s->bytes, &e, sizeof(e));
-    begin_sending(s, sizeof(e) + post->bytes, ghost);
+    begin_sending(s, ghost);
     csp_pair_sent(user, post->op, error);
 }
 
@@ -214,7 +277,7 @@ static void send_ask(int user, const csp_post_t * post, int ghost)
     csp_expose_hold(out->spot.segment);
     e.name = (uint64_t) (uintptr_t) out;
     memcpy(s->bytes, &e, sizeof(e));
-    begin_sending(s, sizeof(e), ghost);
+    begin_sending(s, ghost);
     unanswered++;
 }
 
@@ -256,9 +319,8 @@ static void send_credit(int ghost, uint64_t amount)
     const envelope_t e = {.kind = ENVELOPE_CREDIT,.bytes = amount };
 
     memcpy(s->bytes, &e, sizeof(e));
-    csp_must(MPID_Issend(s->bytes, sizeof(e), MPI_BYTE, ghost, TAG_ENVELOPE, MPIR_Process.comm_world,
-                         MPIR_CONTEXT_INTRA_PT2PT, &s->req), "send");
-    note_sending(s);
+    s->is_sync = 1;
+    begin_sending(s, ghost);
 }
 
 /* Returns to how many ghosts. */
@@ -404,7 +466,7 @@ static void fetch(stream_t * in)
     progress_stream(in);        /* the receives come before the data */
     e.data_tag = in->tag;
     memcpy(s->bytes, &e, sizeof(e));
-    begin_sending(s, sizeof(e), in->ghost);
+    begin_sending(s, in->ghost);
 }
 
 /* Returns how many it has asked for. */
@@ -507,6 +569,11 @@ void csp_wire_open(void)
         return;
     if (!csp_credit_open(&credit, csp_world.ghosts))
         csp_fail("ghost %d is out of memory", MPIR_Process.comm_world->rank);
+    targets = csp_must_malloc((size_t) csp_world.ghosts * sizeof(*targets));
+    for (int i = 0; i < csp_world.ghosts; i++) {
+        const target_t none = {.last = &targets[i].first };
+        targets[i] = none;
+    }
     for (int i = 0; i < RECEIVES; i++) {
         receives[i].buf = csp_must_malloc(MOST);
         receives[i].req = irecv(receives[i].buf, MOST, MPI_ANY_SOURCE, TAG_ENVELOPE);
@@ -531,7 +598,7 @@ int csp_wire_progress(void)
 
 int csp_wire_is_idle(void)
 {
-    return !sendings && !streams && !unfetched && unanswered == 0;
+    return !sendings && waiting == 0 && !streams && !unfetched && unanswered == 0;
 }
 
 int csp_wire_has_ended(void)
@@ -555,7 +622,9 @@ void csp_wire_close(void)
         MPIR_Request_free(receives[i].req);
         MPL_free(receives[i].buf);
     }
-    if (is_open)
+    if (is_open) {
         csp_credit_close(&credit);
+        MPL_free(targets);
+    }
     is_open = 0;
 }
