@@ -50,11 +50,13 @@ typedef struct sending {
 } sending_t;
 
 /* Envelopes to one ghost. A network may keep each message that nobody has received yet in a buffer of
- * its own, of 16 KB with tcp, so only some at a time go out before that ghost has received them. It
- * always goes on to receive. */
+ * its own, of 16 KB with tcp, so only some at a time go out before that ghost has received them: fewer
+ * than SYNC_EVERY before each of SYNCS synchronous ones, and behind the last of these. That ghost
+ * always goes on to receive, so those that wait go out in the end, in order. */
 typedef struct target {
-    int since_sync, syncs;
-    sending_t *first, **last;
+    int since_sync;             /* sent since the last synchronous one */
+    int syncs;                  /* synchronous ones under way */
+    sending_t *first, **last;   /* those that wait */
 } target_t;
 
 /* A send whose data the receiver's ghost fetches. */
@@ -312,7 +314,7 @@ void csp_wire_freed(const csp_item_t * msg)
 }
 
 /* A synchronous send, so that this ghost is not idle before the other one has the envelope: no other
- * message would show that it has, and it would be lost in the end. */
+ * message would show that it has, and it would be lost in the end. It waits its turn as the others. */
 static void send_credit(int ghost, uint64_t amount)
 {
     sending_t *s = new_sending(sizeof(envelope_t));

@@ -10,8 +10,8 @@
  * sender's ghost sends an envelope to the receiver's ghost, with the data if that is small and there is
  * credit (csp_credit.h); else the receiver's ghost asks for as much data as the receive has room for,
  * once it is matched, and the data follows in pieces. Envelopes between two ghosts arrive in the order
- * in which they were sent, so messages are matched in that order. By ghosts, which do not hold the
- * desk. */
+ * in which they were sent, so messages are matched in that order; if many have not arrived yet, further
+ * ones wait in the sender's ghost. By ghosts, which do not hold the desk. */
 
 #include "csp_node.h"
 

@@ -14,7 +14,7 @@
 typedef int (*MPIDIG_req_cmpl_cb) (MPIR_Request * req);
 typedef int (*MPIDIG_recv_data_copy_cb) (MPIR_Request * req);
 
-/* MPIDIG_get_accumulate and accumulate, at both ends */
+/* Accumulates, with a result or without, at both ends */
 typedef struct MPIDIG_acc_req_t {
     MPIR_Request *req_ptr;      /* the origin's */
     MPI_Datatype origin_datatype, target_datatype;

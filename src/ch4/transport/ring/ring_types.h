@@ -35,7 +35,7 @@ typedef struct MPIDI_POSIX_ring_slot {
     } u;
 } MPIDI_POSIX_ring_slot_t;
 
-/* What a process has for one of its VCIs. The shared parts of all are in one segment (ring_init.c). */
+/* What a process has for one of its VCIs. The shared parts of all are in one segment (ring.c). */
 typedef struct MPIDI_POSIX_ring_vsi {
     tsm_ring_reader_t reader;   /* ring: NULL before there is MPI_COMM_WORLD */
     const tsm_ring_writer_t *sent_to;   /* with its last message: which ring, and the next position */
