@@ -210,15 +210,17 @@ static void end_sending(sending_t * s)
 /* Those that are not complete go to the end, so that one ghost does not hold up the others. */
 static int progress_sendings(void)
 {
+    const sending_t *first_back = NULL;
     int n = 0, under_way = 0;
 
-    while (sendings && under_way < LOOKS) {
+    while (sendings && sendings != first_back && under_way < LOOKS) {
         sending_t *s = take_oldest();
         if (is_done(&s->req)) {
             end_sending(s);
             n++;
         } else {
             note_sending(s);
+            first_back = first_back ? first_back : s;
             under_way++;
         }
     }
