@@ -138,7 +138,6 @@ typedef struct MPIR_Request {
     MPIDI_REQUEST_HEAD
     MPIR_Comm *comm;
     MPI_Status status;
-    struct MPIR_Request *next, *prev;
     MPIDI_REQUEST_QUEUED
     union {
         struct { void *greq_fns; } ureq;
