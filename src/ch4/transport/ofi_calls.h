@@ -13,7 +13,10 @@
  * Our own files call libfabric: a macro does not apply to its name in parentheses.
  *
  *   MPIDI_OFI_CALL_RETRY      in place of MPICH's: what may still be refused is repeated
- *   MPIDI_OFI_REQUEST_CREATE  in place of MPICH's: a model may have given the request */
+ *   MPIDI_OFI_REQUEST_CREATE  in place of MPICH's: a model may have given the request
+ *   MPIDI_OFI_INIT_CHUNK_CONTEXT  in place of MPICH's; this and the one before go to fn_fail without
+ *                             memory, and do MPIDI_OFI_LEAVE_FAILED first: nothing, but in
+ *                             ofi_rma_locked.h */
 
 #include "ofi_flush.h"
 #include "ofi_deferred.h"
@@ -59,11 +62,37 @@
 #undef MPIDI_OFI_CALL_RETRY
 #define MPIDI_OFI_CALL_RETRY MPIDI_OFI_CALL_REPEATED
 
+#define MPIDI_OFI_LEAVE_NOTHING(vni_) do { } while (0)
+#define MPIDI_OFI_LEAVE_FAILED MPIDI_OFI_LEAVE_NOTHING
+
+#define MPIDI_OFI_CHECK_MEMORY(memory_, vni_, class_, text_) \
+    do { \
+        if (unlikely(!(memory_))) { \
+            MPIDI_OFI_LEAVE_FAILED(vni_); \
+            MPIR_ERR_SETANDJUMP(mpi_errno, class_, text_); \
+        } \
+    } while (0)
+
 #undef MPIDI_OFI_REQUEST_CREATE
 #define MPIDI_OFI_REQUEST_CREATE(req_, kind_, vni_) \
     do { \
         MPIDI_CH4_REQUEST_OF(req_, kind_, vni_); \
-        MPIR_ERR_CHKANDJUMP((req_) == NULL, mpi_errno, MPIX_ERR_NOREQ, "**nomemreq"); \
+        MPIDI_OFI_CHECK_MEMORY(req_, vni_, MPIX_ERR_NOREQ, "**nomemreq"); \
+    } while (0)
+
+/* An operation of the caller's msg, counted by the window, is an event more of *sigreq_. */
+#undef MPIDI_OFI_INIT_CHUNK_CONTEXT
+#define MPIDI_OFI_INIT_CHUNK_CONTEXT(win_, sigreq_) \
+    do { \
+        if (sigreq_) { \
+            MPIDI_OFI_chunk_request *part_ = MPL_malloc(sizeof(*part_), MPL_MEM_BUFFER); \
+            MPIDI_OFI_CHECK_MEMORY(part_, MPIDI_OFI_WIN(win_).vni, MPI_ERR_NO_MEM, "**nomem"); \
+            MPIR_cc_inc((*(sigreq_))->cc_ptr); \
+            part_->event_id = MPIDI_OFI_EVENT_CHUNK_DONE; \
+            part_->parent = *(sigreq_); \
+            msg.context = &part_->context; \
+        } \
+        MPIDI_OFI_win_cntr_incr(win_); \
     } while (0)
 
 #endif /* OFI_CALLS_H_INCLUDED */

@@ -6,19 +6,22 @@
 #ifndef OFI_RMA_LOCKED_H_INCLUDED
 #define OFI_RMA_LOCKED_H_INCLUDED
 
-/* For ofi_rma.h, up to ofi_rma_locked_end.h. Its functions call libfabric and flush with the VCI locked
- * once, and leave it only on success: here the call that fails leaves it, and the flush that
- * fails is an error as well. A region of a dynamic window is looked up with the VCI locked, since other
+/* For ofi_rma.h, up to ofi_rma_locked_end.h. Its functions call libfabric, flush and allocate with the
+ * VCI locked once, and leave it only on success: here what fails leaves it, and a flush that fails is
+ * an error as well. A region of a dynamic window is looked up with the VCI locked, since other
  * threads attach and detach. The macro of a name does not apply within its own text. */
 
 #include "ofi_calls.h"
+
+#undef MPIDI_OFI_LEAVE_FAILED
+#define MPIDI_OFI_LEAVE_FAILED(vni_) MPID_THREAD_CS_EXIT(VCI, MPIDI_VCI(vni_).lock)
 
 #undef MPIDI_OFI_CALL_RETRY
 #define MPIDI_OFI_CALL_RETRY(call_, vni_, STR, eagain_) \
     do { \
         ssize_t ret_ = call_;   /* never -FI_EAGAIN */ \
         if (unlikely(ret_ != 0)) { \
-            MPID_THREAD_CS_EXIT(VCI, MPIDI_VCI(vni_).lock); \
+            MPIDI_OFI_LEAVE_FAILED(vni_); \
             MPIDI_OFI_ERR(1, mpi_errno, MPI_ERR_OTHER, "**ofid_"#STR, "**ofid_"#STR" %s %d %s %s", \
                           __SHORT_FILE__, __LINE__, __func__, fi_strerror(-ret_)); \
         } \
@@ -28,7 +31,7 @@
     do { \
         mpi_errno = MPIDI_OFI_win_do_progress(win_, vni_); \
         if (unlikely(mpi_errno != MPI_SUCCESS)) { \
-            MPID_THREAD_CS_EXIT(VCI, MPIDI_VCI(vni_).lock); \
+            MPIDI_OFI_LEAVE_FAILED(vni_); \
             MPIR_ERR_POP(mpi_errno); \
         } \
     } while (0)
