@@ -167,6 +167,8 @@ int MPIR_Sendrecv_replace_impl(void *buf, MPI_Aint count, MPI_Datatype datatype,
     MPL_free(packed);
     return mpi_errno;
   fn_fail:
+    if (sreq && !MPIR_Request_is_complete(sreq))
+        packed = NULL;          /* the send goes on: it reads the copy, which is lost */
     goto fn_exit;
 }
 
