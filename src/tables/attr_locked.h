@@ -32,7 +32,9 @@ static int attr_set(int handle, MPIR_Attribute ** list, MPII_Keyval * keyval, vo
         mpi_errno = MPIR_Call_attr_delete(handle, p);
         if (mpi_errno != MPI_SUCCESS)
             goto fn_exit;
-    } else {
+        p = attr_find(*list, keyval);   /* the delete function may have deleted it */
+    }
+    if (!p) {
         p = MPID_Attr_alloc();
         MPIR_ERR_CHKANDJUMP1(!p, mpi_errno, MPI_ERR_OTHER, "**nomem", "**nomem %s",
                              "MPIR_Attribute");

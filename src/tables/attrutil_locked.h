@@ -91,10 +91,11 @@ int MPIR_Attr_delete_list(int handle, MPIR_Attribute ** list)
         }
         rc = MPIR_Call_attr_delete(handle, p);
         mpi_errno = mpi_errno ? mpi_errno : rc;
+        if (!MPII_attr_unlink(list, p))
+            continue;           /* the function has deleted it, by MPI_Comm_delete_attr */
         MPII_Keyval_release_ref(p->keyval, &in_use);
         if (!in_use)
             MPIR_Handle_obj_free(&MPII_Keyval_mem, p->keyval);
-        MPII_attr_unlink(list, p);
         MPIR_Handle_obj_free(&MPID_Attr_mem, p);
     }
     MPII_attr_exit(handle);

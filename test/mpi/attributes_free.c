@@ -3,9 +3,10 @@
 
 /* MPI_Comm_free and MPI_Comm_disconnect call the delete functions of all attributes before they
  * return, in the calling thread, once, also while requests still use the communicator; the functions
- * may call MPI. If one of them fails, the call fails and the communicator stays. MPI_Finalize deletes
- * the attributes of MPI_COMM_SELF while the program can still communicate, and those of
- * MPI_COMM_WORLD. Each thread has its own communicator, of both processes. */
+ * may call MPI, and delete the attribute themselves. If one of them fails, the call fails and the
+ * communicator stays. MPI_Finalize deletes the attributes of MPI_COMM_SELF while the program can still
+ * communicate, and those of MPI_COMM_WORLD. Each thread has its own communicator, of both
+ * processes. */
 #include "mt.h"
 
 typedef struct {
@@ -123,6 +124,35 @@ static void failing(MPI_Comm parent, int tag)
     free(a);
 }
 
+/* Deletes the attribute that it is called for, which calls it once more. */
+static int delete_itself(MPI_Comm comm, int keyval, void *value, void *extra)
+{
+    (void) extra;
+    if (((attr_t *) value)->calls++ == 0)
+        MT_OK(MPI_Comm_delete_attr(comm, keyval));
+    return MPI_SUCCESS;
+}
+
+/* Such a function runs in MPI_Comm_set_attr, which replaces a value, and in MPI_Comm_free. */
+static void deleted_before(MPI_Comm parent)
+{
+    int other, flag;
+    attr_t first = {.calls = 0 }, second = {.calls = 0 }, *found;
+    MPI_Comm comm;
+    attr_t *a = dup_with_attr(parent, &comm);
+
+    MT_OK(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete_itself, &other, NULL));
+    MT_OK(MPI_Comm_set_attr(comm, other, &first));
+    MT_OK(MPI_Comm_set_attr(comm, other, &second));
+    MT_CHECK(first.calls == 2, "the delete function has been called %d times", first.calls);
+    MT_OK(MPI_Comm_get_attr(comm, other, &found, &flag));
+    MT_CHECK(flag && found == &second, "the new value is lost");
+    MT_OK(MPI_Comm_free(&comm));
+    MT_CHECK(second.calls == 2, "in the end it has been called %d times", second.calls);
+    MT_OK(MPI_Comm_free_keyval(&other));
+    free(a);
+}
+
 static void *worker(void *arg)
 {
     mt_thread_t *t = arg;
@@ -130,6 +160,7 @@ static void *worker(void *arg)
 
     pending(parent, t->id);
     failing(parent, t->id);
+    deleted_before(parent);
     for (long i = 0; i < mt.iters; i++)
         complete(parent, t->id, i % 8 == 0);
     return NULL;
