@@ -115,7 +115,7 @@ cvars:
         The most pauses of the processor that a waiting thread makes between two attempts at the lock
         of a VCI while other threads hold it at each attempt and there is a processor for each thread;
         in any case no more than 32 for each processor. Meanwhile the thread looks at its own request.
-        From 1 to 16: it makes no long pauses.
+        At least 1; if no more than MPIR_CVAR_CH4_POLL_PAUSES, it makes no long pauses.
 
     - name        : MPIR_CVAR_CH4_OVERSUBSCRIBED
       category    : CH4_THREADS

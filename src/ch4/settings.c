@@ -6,9 +6,122 @@
 #include "mpidimpl.h"
 #include "threads/settings.h"
 
+/* The limits of back-off. The other variables are in model.c or beside the code that reads them.
+
+=== BEGIN_MPI_T_CVAR_INFO_BLOCK ===
+
+cvars:
+    - name        : MPIR_CVAR_CH4_WAIT_POLLS
+      category    : CH4_THREADS
+      type        : int
+      default     : 8
+      class       : none
+      verbosity   : MPI_T_VERBOSITY_USER_BASIC
+      scope       : MPI_T_SCOPE_LOCAL
+      description : >-
+        With more threads than processors, the polls in vain after which a waiting thread yields or
+        sleeps, and an idle server thread sleeps. It is the most: a thread whose waits end in sleep
+        makes fewer. At least 1.
+
+    - name        : MPIR_CVAR_CH4_POLL_PAUSES
+      category    : CH4_THREADS
+      type        : int
+      default     : 16
+      class       : none
+      verbosity   : MPI_T_VERBOSITY_USER_BASIC
+      scope       : MPI_T_SCOPE_LOCAL
+      description : >-
+        The most pauses of the processor that a waiting thread makes after a poll in vain; it begins
+        with 2. MPIR_CVAR_CH4_TAKEN_PAUSES is about polls that find the lock taken. From 1 to 65536.
+
+    - name        : MPIR_CVAR_CH4_POLLER_YIELD
+      category    : CH4_THREADS
+      type        : int
+      default     : 8
+      class       : none
+      verbosity   : MPI_T_VERBOSITY_USER_BASIC
+      scope       : MPI_T_SCOPE_LOCAL
+      description : >-
+        With more threads than processors, the thread that polls for threads that sleep yields at the
+        first power of 2 that is no less than this number of polls in vain, and at each later one. At
+        least 1.
+
+    - name        : MPIR_CVAR_CH4_NAP_TURNS
+      category    : CH4_THREADS
+      type        : int
+      default     : 64
+      class       : none
+      verbosity   : MPI_T_VERBOSITY_USER_BASIC
+      scope       : MPI_T_SCOPE_LOCAL
+      description : >-
+        With more threads than processors, the turns in vain after which a wait that no other thread
+        ends by a wake sleeps for 50 microseconds where it would yield. Progress usc and server only.
+        At least 0.
+
+    - name        : MPIR_CVAR_CH4_TEST_BACKOFF_NSEC
+      category    : CH4_THREADS
+      type        : int
+      default     : 16000
+      class       : none
+      verbosity   : MPI_T_VERBOSITY_USER_BASIC
+      scope       : MPI_T_SCOPE_LOCAL
+      description : >-
+        The most nanoseconds for which a nonblocking call such as MPI_Test leaves alone a lock that it
+        has found taken; the first time 250. Progress backoff and usc only. 0: it always tries.
+
+    - name        : MPIR_CVAR_CH4_TEST_YIELD
+      category    : CH4_THREADS
+      type        : int
+      default     : 32
+      class       : none
+      verbosity   : MPI_T_VERBOSITY_USER_BASIC
+      scope       : MPI_T_SCOPE_LOCAL
+      description : >-
+        With more threads than processors, a thread yields once after this many nonblocking calls
+        without result. At least 1.
+
+    - name        : MPIR_CVAR_CH4_LOCK_SPIN_NSEC
+      category    : CH4_THREADS
+      type        : int
+      default     : 8000
+      class       : none
+      verbosity   : MPI_T_VERBOSITY_USER_BASIC
+      scope       : MPI_T_SCOPE_LOCAL
+      description : >-
+        Nanoseconds for which a thread that must have the lock of a VCI tries it before it sleeps, if
+        the lock is futex or mutex and there is a processor for each thread. 0: it sleeps at once.
+
+    - name        : MPIR_CVAR_CH4_ASYNC_PAUSES
+      category    : CH4_THREADS
+      type        : int
+      default     : 1024
+      class       : none
+      verbosity   : MPI_T_VERBOSITY_USER_BASIC
+      scope       : MPI_T_SCOPE_LOCAL
+      description : >-
+        The most pauses of the processor that the asynchronous progress thread
+        (MPIR_CVAR_ASYNC_PROGRESS) makes after polls in vain, while there is a processor for each
+        thread; it begins with 2. From 0 to 65536.
+
+    - name        : MPIR_CVAR_CH4_SERVER_NAP_USEC
+      category    : CH4_THREADS
+      type        : int
+      default     : 1000
+      class       : none
+      verbosity   : MPI_T_VERBOSITY_USER_BASIC
+      scope       : MPI_T_SCOPE_LOCAL
+      description : >-
+        The most microseconds for which an idle server thread sleeps before it polls again. At least 1.
+
+=== END_MPI_T_CVAR_INFO_BLOCK ===
+*/
+
 /* When a variable is read: at each use; or in MPI_Init, or for MPIR_CVAR_CH4_THREAD_SUMMARY in
  * MPI_Finalize. */
 enum { AT_USE, ONCE };
+
+/* Some 2 ms: a thread that pauses sees nothing. */
+#define MOST_PAUSES 65536
 
 typedef struct {
     const char *name;
@@ -26,6 +139,15 @@ static const setting_t settings[] = {
     NUMBER(MPIR_CVAR_CH4_SERVER_THREADS, ONCE, 1, INT_MAX),
     NUMBER(MPIR_CVAR_CH4_TAKEN_PAUSES, AT_USE, 1, INT_MAX),
     NUMBER(MPIR_CVAR_CH4_EARLY_YIELD, AT_USE, 0, INT_MAX),
+    NUMBER(MPIR_CVAR_CH4_WAIT_POLLS, AT_USE, 1, INT_MAX),
+    NUMBER(MPIR_CVAR_CH4_POLL_PAUSES, AT_USE, 1, MOST_PAUSES),
+    NUMBER(MPIR_CVAR_CH4_POLLER_YIELD, AT_USE, 1, INT_MAX),
+    NUMBER(MPIR_CVAR_CH4_NAP_TURNS, AT_USE, 0, INT_MAX),
+    NUMBER(MPIR_CVAR_CH4_TEST_BACKOFF_NSEC, AT_USE, 0, INT_MAX),
+    NUMBER(MPIR_CVAR_CH4_TEST_YIELD, AT_USE, 1, INT_MAX),
+    NUMBER(MPIR_CVAR_CH4_LOCK_SPIN_NSEC, AT_USE, 0, INT_MAX),
+    NUMBER(MPIR_CVAR_CH4_ASYNC_PAUSES, AT_USE, 0, MOST_PAUSES),
+    NUMBER(MPIR_CVAR_CH4_SERVER_NAP_USEC, AT_USE, 1, INT_MAX),
     NUMBER(MPIR_CVAR_CH4_SHM_BATCH, AT_USE, 1, INT_MAX),
     NUMBER(MPIR_CVAR_CH4_SHM_PREFETCH, AT_USE, 0, INT_MAX),
     NUMBER(MPIR_CVAR_CH4_NETMOD_TURN, AT_USE, 1, INT_MAX),

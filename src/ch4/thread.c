@@ -44,7 +44,7 @@ static void clear(MPIDI_thread_t * thread)
 {
     tsm_store(&thread->waits, 0, TSM_RELAXED);
     memset(&thread->tests, 0, sizeof(*thread) - offsetof(MPIDI_thread_t, tests));
-    thread->tests = MPIDI_THREAD_TESTS;
+    thread->tests = MPL_MAX(MPIR_CVAR_CH4_TEST_YIELD, 1);       /* 0 until MPI_Init has read it */
     tsm_usc_waiter_init(&thread->waiter);
     for (int i = 0; i < MPIDI_THREAD_LINKS; i++)
         tsm_usc_link_init(&thread->links[i]);

@@ -42,9 +42,6 @@ typedef struct MPIDI_thread_member {
     int id;
 } MPIDI_thread_member_t;
 
-/* Nonblocking calls without result before a thread yields once. */
-#define MPIDI_THREAD_TESTS 32
-
 /* It has taken in early messages (transport/early.h); it leaves taken locks alone (poll.h). */
 #define MPIDI_THREAD_EARLY 1u
 #define MPIDI_THREAD_BACKS_OFF 2u

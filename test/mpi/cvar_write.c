@@ -20,7 +20,10 @@ static const struct {
     int good, bad;
 } free_ones[] = {
     { CH4 "WAIT_SPIN_USEC", 0, -1 }, { CH4 "TAKEN_PAUSES", 1, 0 }, { CH4 "EARLY_YIELD", 0, -1 },
-    { CH4 "SHM_BATCH", 2, 0 }, { CH4 "NETMOD_TURN", 1, 0 }, { CH4 "MAX_COMBINE", 123, 0 }
+    { CH4 "SHM_BATCH", 2, 0 }, { CH4 "NETMOD_TURN", 1, 0 }, { CH4 "MAX_COMBINE", 123, 0 },
+    { CH4 "WAIT_POLLS", 1, 0 }, { CH4 "POLL_PAUSES", 65536, 65537 }, { CH4 "POLLER_YIELD", 1, 0 },
+    { CH4 "NAP_TURNS", 0, -1 }, { CH4 "TEST_BACKOFF_NSEC", 0, -1 }, { CH4 "TEST_YIELD", 1, 0 },
+    { CH4 "LOCK_SPIN_NSEC", 0, -1 }, { CH4 "ASYNC_PAUSES", 0, -1 }, { CH4 "SERVER_NAP_USEC", 1, 0 }
 };
 
 static MPI_T_cvar_handle handle_of(const char *name, int *is_text)

@@ -13,8 +13,8 @@
 /* Without it the thread would hold the locks most of the time and keep the threads of the program from
  * them (TOPC section 7.1.2). */
 
-/* Its longest rest: 1 << REST_SHIFT pauses, some 20 us. */
-#define REST_SHIFT 10
+/* A rest is twice as long as the one before: at most 2^16 pauses, the most that the variable allows. */
+#define LAST_DOUBLING 16u
 
 void MPIDI_async_rest(void)
 {
@@ -35,7 +35,9 @@ void MPIDI_async_rest(void)
     if (tsm_load_crowded()) {
         MPIDI_section_yield_or_nap(vain);
     } else {
-        for (unsigned i = 0; i < 1u << MPL_MIN(vain, REST_SHIFT); i++)
+        const unsigned pauses = MPL_MIN(1u << MPL_MIN(vain, LAST_DOUBLING),
+                                        (unsigned) MPIR_CVAR_CH4_ASYNC_PAUSES);
+        for (unsigned i = 0; i < pauses; i++)
             tsm_cpu_pause();
     }
 }

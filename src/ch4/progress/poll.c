@@ -53,10 +53,14 @@ void MPIDI_poll_end_backoff(MPIDI_thread_t * self, int vci)
 
 static void back_off(MPIDI_thread_t * self, MPIDI_thread_watch_t * watch)
 {
+    const uint32_t most = (uint32_t) MPIR_CVAR_CH4_TEST_BACKOFF_NSEC;
+    const uint32_t next = watch->backoff_ns ? 2 * watch->backoff_ns : MPIDI_BACKOFF_FIRST_NS;
+
+    if (most == 0)
+        return;
     if (watch->backoff_ns == 0)
         self->backing_off++;
-    watch->backoff_ns = watch->backoff_ns ? MPL_MIN(2 * watch->backoff_ns, MPIDI_BACKOFF_LAST_NS) :
-        MPIDI_BACKOFF_FIRST_NS;
+    watch->backoff_ns = MPL_MIN(next, most);
     watch->not_before = tsm_now_ns() + watch->backoff_ns;
     self->attention |= MPIDI_THREAD_BACKS_OFF;
     MPIDI_STATS(const uint32_t times = watch->backoff_ns / MPIDI_BACKOFF_FIRST_NS;
@@ -99,7 +103,7 @@ void MPIDI_poll_missed(MPIDI_thread_t * self, int vci, int wait)
 
 void MPIDI_poll_offer_processor(MPIDI_thread_t * self)
 {
-    self->tests = MPIDI_THREAD_TESTS;
+    self->tests = MPIR_CVAR_CH4_TEST_YIELD;
     tsm_load_touch();
     if (!MPIDI_thread_local.held && tsm_load_crowded())
         tsm_yield();

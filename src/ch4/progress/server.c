@@ -37,9 +37,6 @@ cvars:
 === END_MPI_T_CVAR_INFO_BLOCK ===
 */
 
-/* The longest sleep of an idle server. */
-#define NAP_NS 1000000
-
 /* Polls in vain between two yields of a server while threads outnumber processors. */
 #define POLLS_BEFORE_YIELD 8
 
@@ -106,7 +103,7 @@ static void nap(server_t * me)
     tsm_bell_arm(bell);
     if (!has_posted(me) && tsm_load(&MPIDI_served.sleepers, TSM_SEQ_CST) == 0 &&
         !tsm_load(&stopping, TSM_SEQ_CST)) {
-        tsm_bell_sleep(bell, NAP_NS);
+        tsm_bell_sleep(bell, 1000 * (uint64_t) MPIR_CVAR_CH4_SERVER_NAP_USEC);
         MPIDI_STATS(MPIDI_STATS_COUNT(server_naps, 1);
                     MPIDI_STATS_COUNT(server_rung, tsm_bell_is_rung(bell)));
     }
@@ -119,7 +116,7 @@ static void rest(server_t * me)
 
     if (me->idle++ == 0)
         tsm_patience_begin(&me->patience, 1000 * (uint64_t) MPIR_CVAR_CH4_WAIT_SPIN_USEC,
-                           TSM_PATIENCE_POLLS);
+                           (uint32_t) MPIR_CVAR_CH4_WAIT_POLLS);
     if (tsm_patience_step(&me->patience, 1) == TSM_PATIENCE_SLEEP && !is_wanted)
         nap(me);
     else if (me->idle % POLLS_BEFORE_YIELD == 0 && tsm_load_crowded())

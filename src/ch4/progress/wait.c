@@ -12,14 +12,14 @@
 #include "tsm/tsm_usc.h"
 #include "tsm/tsm_wait.h"
 
-/* Turns that complete nothing before a server first yields. */
-#define SERVER_TURNS 8u
-
 /* Sleeps after which a thread that sleeps after one poll tries its full patience again. */
 #define PATIENCE_PROBE 16
 
-/* A spin is twice as long as the one before, up to 2^4 pauses; longer while polls miss. */
-#define LAST_DOUBLING 4u
+/* Polls in a row that miss before a spin may be longer than MPIR_CVAR_CH4_POLL_PAUSES. */
+#define SHORT_MISSES 4u
+
+/* A spin is twice as long as the one before: at most 2^16 pauses, the most that the variables allow. */
+#define LAST_DOUBLING 16u
 
 /* A long spin has at most so many pauses for each processor, since that many threads may try. */
 #define PAUSES_PER_PROCESSOR 32
@@ -47,7 +47,7 @@ static __thread struct {
 static void crowded_wait(void)
 {
     if (!crowded.slept)
-        crowded.polls = TSM_PATIENCE_POLLS;
+        crowded.polls = (unsigned) MPIR_CVAR_CH4_WAIT_POLLS;
     crowded.slept = 0;
 }
 
@@ -59,7 +59,7 @@ static void crowded_sleep(void)
     if (crowded.polls > 1)
         crowded.polls--;
     else if (++crowded.sleeps % PATIENCE_PROBE == 0)
-        crowded.polls = TSM_PATIENCE_POLLS;
+        crowded.polls = (unsigned) MPIR_CVAR_CH4_WAIT_POLLS;
 }
 
 /* The waiting thread has polled long enough: no more spinning or yielding before it sleeps. */
@@ -277,7 +277,7 @@ static void forget_misses(const MPID_Progress_state * state)
 static void count_misses(const MPID_Progress_state * state, unsigned pauses)
 {
     for (int i = 0; i < state->vci_count; i++)
-        MPIDI_thread_self()->watch[state->vci[i]].misses += (int) (pauses >> LAST_DOUBLING);
+        MPIDI_thread_self()->watch[state->vci[i]].misses += (int) pauses / MPIR_CVAR_CH4_POLL_PAUSES;
 }
 
 static unsigned most_pauses(void)
@@ -312,10 +312,12 @@ static int spin(MPID_Progress_state * state)
 {
     MPIDI_wait_t *w = &state->wait;
     const unsigned missed = (unsigned) polls_missed(state);
-    const unsigned pauses = 1u << MPL_MIN(w->turns, LAST_DOUBLING);
+    const unsigned pauses = MPL_MIN(1u << MPL_MIN(w->turns, LAST_DOUBLING),
+                                    (unsigned) MPIR_CVAR_CH4_POLL_PAUSES);
 
-    if (missed > LAST_DOUBLING && most_pauses() > pauses && may_pause_long(w)) {
-        count_misses(state, pause_long(w, MPL_MIN(1u << MPL_MIN(missed, 16u), most_pauses())));
+    if (missed > SHORT_MISSES && most_pauses() > pauses && may_pause_long(w)) {
+        const unsigned most = MPL_MIN(1u << MPL_MIN(missed, LAST_DOUBLING), most_pauses());
+        count_misses(state, pause_long(w, most));
         return poll_another();
     }
     for (unsigned i = 0; i < pauses; i++)
@@ -339,7 +341,7 @@ static int server_turn(MPID_Progress_state * state)
     const MPIDI_wait_t *w = &state->wait;
     int is_power_of_2 = (w->turns & (w->turns - 1)) == 0;
 
-    if (w->turns >= SERVER_TURNS && is_power_of_2 && tsm_load_crowded())
+    if (w->turns >= (unsigned) MPIR_CVAR_CH4_POLLER_YIELD && is_power_of_2 && tsm_load_crowded())
         return yield_turn(0);
     return spin(state);
 }

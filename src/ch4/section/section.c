@@ -20,9 +20,6 @@
 /* Spins of one pause. */
 #define PAUSE_SPINS 16
 
-/* Turns of a wait after which a thread sleeps for a moment where it would yield. */
-#define YIELDS_BEFORE_NAP 64
-
 /* Issue all that was posted before the caller took the lock. */
 void MPIDI_section_issue_posted(MPIDI_vci_t * vci)
 {
@@ -143,7 +140,8 @@ void MPIDI_section_yield_or_nap(unsigned turns)
     const int may_sleep = MPIDI_model.progress == MPIDI_PROGRESS_USC_KIND ||
         MPIDI_model.progress == MPIDI_PROGRESS_SERVER_KIND;
 
-    if (turns > YIELDS_BEFORE_NAP && may_sleep && !MPIDI_thread_local.held && tsm_load_crowded())
+    if (turns > (unsigned) MPIR_CVAR_CH4_NAP_TURNS && may_sleep && !MPIDI_thread_local.held &&
+        tsm_load_crowded())
         tsm_nap();
     else
         tsm_yield();

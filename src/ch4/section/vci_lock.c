@@ -10,10 +10,6 @@
 #include "tsm/lock/tsm_lock_kind.h"
 #include "tsm/tsm_load.h"
 
-/* How long a thread looks at a taken mutex before it sleeps: about the time of a few polls. Not a
- * number of pauses, since a pause took 27 ns on one processor and 13 on another. */
-#define LOOK_NS 8000
-
 /* Pauses from one look to the next, at most. */
 #define MOST_PAUSES 128
 
@@ -40,13 +36,14 @@ static int sleeps_at_once(int is_other)
     return kind == TSM_LOCK_KIND_MUTEX || kind == TSM_LOCK_KIND_FUTEX;
 }
 
-/* Try the lock for a moment, while there is a processor for each thread; 1 if it is ours. */
+/* Try the lock for a moment, while there is a processor for each thread; 1 if it is ours. As long as a
+ * few polls take, not a number of pauses: one took 27 ns on one processor and 13 on another. */
 static int look(MPIDU_Thread_mutex_t * m, int is_other, int low)
 {
     if (!sleeps_at_once(is_other))
         return 0;
 
-    const uint64_t end = tsm_now_ns() + LOOK_NS;
+    const uint64_t end = tsm_now_ns() + (uint64_t) MPIR_CVAR_CH4_LOCK_SPIN_NSEC;
     int pauses = 1;
 
     /* twice as long each time: all that look fetch the line again after each release */

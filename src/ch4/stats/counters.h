@@ -14,11 +14,10 @@
  *
  * Definitions are those of TOPC section 5; the number is given with each. */
 
-/* How long a nonblocking call leaves a taken lock alone (progress/poll.c): twice as long each time, in
- * so many levels. Here since each level has a counter. */
+/* How long a nonblocking call leaves a taken lock alone (progress/poll.c): twice as long each time.
+ * Each of so many levels has a counter; the last is the default of MPIR_CVAR_CH4_TEST_BACKOFF_NSEC. */
 #define MPIDI_BACKOFF_FIRST_NS 250
 #define MPIDI_BACKOFF_LEVELS 7
-#define MPIDI_BACKOFF_LAST_NS (MPIDI_BACKOFF_FIRST_NS << (MPIDI_BACKOFF_LEVELS - 1))
 
 #ifdef ENABLE_THREAD_STATS
 #define MPIDI_STATS(...) do { __VA_ARGS__; } while (0)
