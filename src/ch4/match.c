@@ -14,8 +14,34 @@
  * so many requests once tends to have them again. The memory comes from the kernel, as malloc has locks
  * of its own (request_cache.c). */
 
-/* Others that a search may pass, at first. */
-#define MOST_PASSED 16
+/*
+=== BEGIN_MPI_T_CVAR_INFO_BLOCK ===
+
+cvars:
+    - name        : MPIR_CVAR_CH4_MATCH_TABLE
+      category    : CH4_THREADS
+      type        : boolean
+      default     : true
+      class       : none
+      verbosity   : MPI_T_VERBOSITY_USER_BASIC
+      scope       : MPI_T_SCOPE_LOCAL
+      description : >-
+        Find receives and early messages of active messages (shared memory) by a hash of communicator,
+        source and tag. Otherwise in a list from its front, for comparison.
+
+    - name        : MPIR_CVAR_CH4_MATCH_PASSED
+      category    : CH4_THREADS
+      type        : int
+      default     : 16
+      class       : none
+      verbosity   : MPI_T_VERBOSITY_USER_BASIC
+      scope       : MPI_T_SCOPE_LOCAL
+      description : >-
+        Requests that do not match and that a search may pass before the table of hashes grows;
+        2147483647: it does not. At least 1.
+
+=== END_MPI_T_CVAR_INFO_BLOCK ===
+*/
 
 /* At most so many buckets, 8 MiB of them: one for each request of a VCI. */
 #define MOST_BITS 20
@@ -24,8 +50,8 @@ void MPIDI_match_init(MPIDI_match_table_t * table)
 {
     memset(table, 0, sizeof(*table));
     table->bucket = table->first;
-    table->bits = MPIDI_MATCH_BITS;
-    table->most_passed = MOST_PASSED;
+    table->bits = MPIR_CVAR_CH4_MATCH_TABLE ? MPIDI_MATCH_BITS : 0;     /* one bucket: a list */
+    table->most_passed = MPIR_CVAR_CH4_MATCH_TABLE ? MPIR_CVAR_CH4_MATCH_PASSED : INT_MAX;
 }
 
 static size_t bytes_of(int bits)

@@ -51,7 +51,8 @@ MPL_STATIC_INLINE_PREFIX MPIR_Request **MPIDI_match_bucket(MPIDI_match_table_t *
     uint32_t h = (uint32_t) source * 0x9e3779b1u + (uint32_t) context_id;
 
     h = (h * 0x9e3779b1u + (uint32_t) tag) * 0x9e3779b1u;
-    return &table->bucket[h >> (32 - table->bits)];
+    /* 64 bits, since a table of one bucket shifts by 32 */
+    return &table->bucket[(uint64_t) h >> (32 - table->bits)];
 }
 
 /* The list of the table that a request belongs to. */

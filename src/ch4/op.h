@@ -151,7 +151,7 @@ typedef struct MPIDI_match_table {
     uint64_t seq;
     struct MPIR_Request *wildcards;     /* posted receives with a wildcard, in order */
     struct MPIR_Request **bucket;       /* lists; first, or memory of its own once it has grown */
-    int bits;                   /* 2 to the power of this is their number */
+    int bits;                   /* 2 to the power of this is their number; 0: as a list */
     int most_passed;            /* a search that passes more others makes the table grow */
     struct MPIR_Request *first[1 << MPIDI_MATCH_BITS];
 } MPIDI_match_table_t;
