@@ -14,6 +14,7 @@ from driver import child, counted, network, records, traced
 from driver.catalog import BENCHMARKS, WITHOUT_DURATION, WITHOUT_THREADS
 from driver.library import FLOOR, inherited
 from driver.machine import Machine, description, tags
+from driver.options import check_folder_of
 from driver.records import Bad
 
 SECONDS, APP_SECONDS = 60.0, 300.0      # of a run, before it has failed
@@ -287,9 +288,7 @@ def measure(libraries, points, a, header):
 
 def check_out(path):
     """A run appends to results, and to nothing else."""
-    folder = os.path.dirname(os.path.abspath(path))
-    if not os.path.isdir(folder):
-        raise Bad(f"--out {path}: there is no folder {folder}")
+    check_folder_of("--out", path)
     if os.path.isfile(path):
         if records.is_condensed(path):
             raise Bad(f"--out {path}: has medians; a run appends to raw results")

@@ -49,8 +49,8 @@ class Bad(Exception):
 
 def said(error):
     """An exception in words; Python's own text of an OSError begins with a number."""
-    named = isinstance(error, OSError) and error.filename and error.strerror
-    return f"{error.filename}: {error.strerror}" if named else str(error)
+    named = isinstance(error, OSError) and error.filename is not None and error.strerror
+    return f"{error.filename or repr('')}: {error.strerror}" if named else str(error)
 
 
 def unpack(path):

@@ -33,6 +33,14 @@ def place(point):
     return tuple(point[axis] for axis in point["axes"])
 
 
+def with_floor(points):
+    """What was measured, and then the floor in the same states at the same places."""
+    here = measured(points)
+    known = {(key, place(p)) for key, group in groups_of(here, TABLE).items() for p in group}
+    floor = groups_of([p for p in points if p["n"] and p["library"] == FLOOR], TABLE)
+    return here + [p for key, group in floor.items() for p in group if (key, place(p)) in known]
+
+
 def words_of(env):
     return " ".join(f"{k}={v}" for k, v in env.items())
 
@@ -101,7 +109,7 @@ def side_by_side(points):
     """The lines of one table for each machine, state of it, and length of runs: a row for each library,
     a column for each benchmark and place. Raises Bad if two results belong in one cell."""
     keys, called = ("machine", "state", "users", "duration", "inherited"), names_of(points)
-    for (machine, state, *_), here in groups_of(measured(points), keys).items():
+    for (machine, state, *_), here in groups_of(with_floor(points), keys).items():
         columns = groups_of(sorted(here, key=lambda p: str(p["benchmark"])),
                             ("benchmark", "options", "axes", "unit"))
         heads, cells = ["library"], {}
@@ -235,7 +243,7 @@ def claims(points, name):
 
 def report(points):
     """The lines of the report."""
-    good = measured(points)
+    good = with_floor(points)
     for (machine,), there in groups_of(points, ("machine",)).items():
         yield f"Machine: {machine}"
         yield from libraries(there)

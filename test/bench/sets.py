@@ -3,10 +3,54 @@
 """Tests for test/bench/driver: what sets have, and the figures that are drawn."""
 import os
 import re
+import subprocess
 
-from driver import catalog, draw, library, measure, records
+from driver import catalog, draw, library, measure, records, report
 
 BENCH = os.path.dirname(os.path.dirname(os.path.abspath(catalog.__file__)))
+RESULTS = os.path.join(BENCH, "results")
+OTHERS = (("scale/scale --ops x", "bench/scale: argument --ops"), ("scale/scale --fly", "--fly"),
+          ("scale/scale --variants lockq:no-such", "of the models lockq, "),
+          ("scale/scale --variants no-such:futex", "MODEL:LOCK"),
+          ("scale/scale --variants lockq", "MODEL:LOCK"),
+          ("scale/scale --results /nowhere/x", "no folder /nowhere"),
+          ("scale/scale --results /", "must name a file"), ("scale/scale --plot x.svg", "FILE.png"),
+          ("scale/scale --report /nowhere", "bench/scale: /nowhere: No"),
+          ("scale/scale --report=", "bench/scale: '': No"),
+          ("scale/scale --report {overview}", "not a result"),
+          ("sync/run --duration x", "run: argument --duration"), ("sync/run fly", "no part"),
+          ("sync/run --results /nowhere/x", "no folder /nowhere"),
+          ("sync/run --report --results /nowhere", "run: /nowhere: No"),
+          ("sync/run --report --results {overview}", "not results of bench/sync/run"),
+          ("sync/run --report --results {scale}", "not results of bench/sync/run"),
+          ("sync/plot", "plot: the following"), ("peers --fly", "peers: unrecognized"),
+          ("tsm-trace fly", "tsm-trace: argument"))
+
+
+def bad_values_of_others(tests):
+    """The drivers beside tsm-bench refuse bad values in one line, too, before they compile anything."""
+    for line, text in OTHERS:
+        name, *words = re.sub("{(.*?)}", lambda m: os.path.join(RESULTS, m[1] + ".medians"),
+                              line).split()
+        done = subprocess.run([os.path.join(BENCH, name), *words], capture_output=True, text=True,
+                              timeout=60, check=False, cwd=tests.folder)
+        tests.tell(f"refuses '{line}'", done.returncode == 2 and not done.stdout
+                   and text in done.stderr and len(done.stderr.splitlines()) == 1,
+                   f"{done.returncode}: {done.stdout}{done.stderr}")
+
+
+def floor(tests, record):
+    """Tables have the floor's own result, last, and not where no library has one."""
+    points = records.points_of([record(lib, value, i, state, base="a", threads=threads)
+                                for i in range(2) for lib, value, state, threads in (
+                                    ("floor", 8, "fast", 1), ("a", 2, "fast", 1),
+                                    ("floor", 9, "slow", 1), ("floor", 7, "fast", 8))])
+    rows = [line.split() for line in report.report(points)]
+    tests.same("the floor in a report", [row[:3] for row in rows if "floor" in row[1:2]],
+               [["1", "floor", "8"]])
+    rows = [line.split() for line in report.side_by_side(points)]
+    tests.same("the floor in one table", [row for row in rows if row[:1] in (["a"], ["floor"])],
+               [["a", "2"], ["floor", "8"]])
 
 
 def knobs(tests):
