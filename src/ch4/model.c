@@ -52,9 +52,9 @@ cvars:
       description : >-
         The lock of each VCI in a library configured with --enable-thread-cs=runtime, and of the
         process with --enable-thread-cs=global; one of: @TSM_LOCKS@. Empty: hmcs with the model
-        hmcs-usc, else as configured (--with-thread-lock). The model csync has a lock of its own. A
-        lock chosen here is called through a pointer, which takes a little longer than one that is
-        configured.
+        hmcs-usc, else as configured (--with-thread-lock). Any other library accepts only the lock it
+        was configured with, and the model csync, which has a lock of its own, none. A lock chosen
+        here is called through a pointer, which takes a little longer than a configured one.
 
     - name        : MPIR_CVAR_CH4_HMCS_LEVELS
       category    : CH4_THREADS
@@ -64,8 +64,9 @@ cvars:
       verbosity   : MPI_T_VERBOSITY_USER_BASIC
       scope       : MPI_T_SCOPE_LOCAL
       description : >-
-        The most levels of the lock hmcs in a library configured with --enable-thread-cs=runtime or
-        global, from 1 to 8. 0: as configured (--with-hmcs-levels).
+        The most levels of the lock hmcs, from 1 to 8, where the program chooses it: in a library
+        configured with --enable-thread-cs=runtime or global and another lock. 0: as configured
+        (--with-hmcs-levels).
 
     - name        : MPIR_CVAR_CH4_POST_QUEUE
       category    : CH4_THREADS
@@ -77,7 +78,7 @@ cvars:
       description : >-
         The queue of posted operations of the models lockq and offload, one of: swp, a linked list with
         one atomic exchange for each post; wait-free, a queue on fetch-and-add in segments, for
-        comparison. Empty: swp. The model mp-server always has mailboxes.
+        comparison. Empty: swp. All other models refuse it; mp-server always has mailboxes.
 
     - name        : MPIR_CVAR_CH4_MAX_COMBINE
       category    : CH4_THREADS
@@ -100,9 +101,9 @@ cvars:
       verbosity   : MPI_T_VERBOSITY_USER_BASIC
       scope       : MPI_T_SCOPE_LOCAL
       description : >-
-        Microseconds for which a thread finds nothing before it sleeps, while there is a processor for
-        each thread that wants one: a waiting thread with progress usc or server, and an idle server
-        thread. With more threads than processors it sleeps after a few polls. At least 0.
+        Microseconds that a thread polls without result before it sleeps, while there is a processor
+        for each thread that wants one: a waiting thread with progress usc or server, and an idle
+        server thread. With more threads than processors it sleeps after a few polls. At least 0.
 
     - name        : MPIR_CVAR_CH4_TAKEN_PAUSES
       category    : CH4_THREADS
@@ -113,9 +114,9 @@ cvars:
       scope       : MPI_T_SCOPE_LOCAL
       description : >-
         The most pauses of the processor that a waiting thread makes between two attempts at the lock
-        of a VCI while other threads hold it at each attempt and there is a processor for each thread;
-        in any case no more than 32 for each processor. Meanwhile the thread looks at its own request.
-        At least 1; if no more than MPIR_CVAR_CH4_POLL_PAUSES, it makes no long pauses.
+        of a VCI, if it finds the lock taken each time and there is a processor for each thread; never
+        more than 32 for each processor. Meanwhile the thread looks at its own request. At least 1; if
+        no more than MPIR_CVAR_CH4_POLL_PAUSES, it makes no long pauses.
 
     - name        : MPIR_CVAR_CH4_OVERSUBSCRIBED
       category    : CH4_THREADS
@@ -147,8 +148,8 @@ cvars:
       verbosity   : MPI_T_VERBOSITY_USER_BASIC
       scope       : MPI_T_SCOPE_LOCAL
       description : >-
-        The most messages that one poll takes from shared memory. At least 1, which is MPICH's own. The
-        poll of a nonblocking call ends with the first request that completes.
+        The most messages that one poll takes from shared memory. At least 1, as in MPICH. The poll of
+        a nonblocking call ends with the first request that completes.
 
     - name        : MPIR_CVAR_CH4_SHM_PREFETCH
       category    : CH4_THREADS
@@ -158,8 +159,8 @@ cvars:
       verbosity   : MPI_T_VERBOSITY_USER_BASIC
       scope       : MPI_T_SCOPE_LOCAL
       description : >-
-        A send within a node asks the processor for the cache lines of the message that comes so many
-        messages later, if no other sender interferes. 0: for none.
+        A send within a node prefetches the cache lines of the message that comes this many messages
+        later, unless another sender interferes. 0: no prefetch.
 
     - name        : MPIR_CVAR_CH4_NETMOD_TURN
       category    : CH4_THREADS
@@ -169,8 +170,8 @@ cvars:
       verbosity   : MPI_T_VERBOSITY_USER_BASIC
       scope       : MPI_T_SCOPE_LOCAL
       description : >-
-        While shared memory brings messages, only one poll in this many asks the netmod. At least 1,
-        which is MPICH's own.
+        While shared memory brings messages, only one poll in this many polls the netmod. At least 1,
+        as in MPICH.
 
     - name        : MPIR_CVAR_CH4_SHM_INJECT
       category    : CH4_THREADS

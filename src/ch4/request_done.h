@@ -8,7 +8,7 @@
 
 /* For MPICH's calls on lists of requests: checks whether a test call can return true already, makes
  * one turn of a wait, completes generalized requests that the program's poll function completes, and
- * tells the status of a request.
+ * returns the status of a request.
  *
  * A test that can return true makes no progress, so it does not compete for a VCI with threads that
  * must (pmodels/mpich pull request 6629). An inactive persistent request is complete, but for Testany

@@ -7,7 +7,8 @@
 #define MPIDI_ISSUE_LOCK_H_INCLUDED
 
 /* Issue by lock (ICS'19 sections 2 and 3.2): MPICH's own functions take the lock of the VCI, or run
- * under the lock of the process, so there is nothing to add. Used by global and per-vci. */
+ * under the lock of the process, so there is nothing to add. Used by global, per-vci and
+ * hmcs-usc. */
 
 __attribute__((always_inline))
 MPL_STATIC_INLINE_PREFIX int MPIDI_issue_lock(const MPIDI_op_t * op, MPIR_Request ** req)

@@ -7,7 +7,7 @@
 #define MPIDI_AWAITED_H_INCLUDED
 
 /* What the requests are for that a thread waits for, for the watchdog. The thread itself looks at them,
- * in the signal handler of stack.h, since nobody else knows how long they exist. */
+ * in the signal handler of stack.h, since no other thread knows how long they exist. */
 
 /* Note the requests that the calling thread waits for. Async-signal-safe. */
 void MPIDI_awaited_note(void);

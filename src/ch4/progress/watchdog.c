@@ -24,9 +24,9 @@ cvars:
       verbosity   : MPI_T_VERBOSITY_USER_BASIC
       scope       : MPI_T_SCOPE_LOCAL
       description : >-
-        When an MPI call has waited for so many seconds, the process prints once to stderr which
+        When an MPI call has waited for this many seconds, the process prints once to stderr which
         threads wait in which calls and for what, with their stacks, and the state of every VCI, and
-        goes on waiting. Takes a real-time signal. 0: never. At least 0.
+        continues. Uses a real-time signal. 0: never. At least 0.
 
 === END_MPI_T_CVAR_INFO_BLOCK ===
 */

@@ -6,8 +6,8 @@
 #ifndef MPIDI_STATS_PLACES_H_INCLUDED
 #define MPIDI_STATS_PLACES_H_INCLUDED
 
-/* The core and the NUMA node of each processor, from Linux. Where Linux does not tell, a processor is a
- * core of its own, and all are of node 0. */
+/* The core and the NUMA node of each processor, from Linux. Where Linux does not say, each processor is
+ * a core of its own, and all are in node 0. */
 
 /* Read them. Returns 0 without memory. By one thread, before the rest; again after it ends. */
 int MPIDI_places_read(void);

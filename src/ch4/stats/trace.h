@@ -6,11 +6,11 @@
 #ifndef MPIDI_STATS_TRACE_H_INCLUDED
 #define MPIDI_STATS_TRACE_H_INCLUDED
 
-/* The trace of MPIR_CVAR_CH4_THREAD_TRACE: who held the lock of each VCI and when, and samples of the
- * lengths of queues. Each thread records in a buffer of its own, which it gets with its record, so
- * recording allocates nothing and writes to no line that was not the thread's or the holder's before. A
- * full buffer takes no more; what it refuses is counted. trace_file.c writes all buffers to the file of
- * the process at MPI_Finalize, in the form that doc/stats.md has.
+/* The trace of MPIR_CVAR_CH4_THREAD_TRACE: which thread held the lock of each VCI and when, and
+ * samples of the lengths of queues. Each thread records in a buffer of its own, which it gets with its
+ * record, so recording allocates nothing and writes only to lines that the thread or the holder has
+ * anyway. A full buffer takes no more; what it refuses is counted. trace_file.c writes all buffers to
+ * the file of the process at MPI_Finalize, in the form that doc/stats.md has.
  *
  * A hold is recorded by differences of the VCI's counters between its two ends, where only the holder
  * changes them. So the holds of a complete trace add up to the counters. */

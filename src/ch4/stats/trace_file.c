@@ -5,7 +5,7 @@
 
 /* The file of the trace: lines of text, each a word that names its kind and numbers. A line `columns`
  * names the numbers of each kind. The first line has the version, which grows when a reader must
- * change; the last one tells that the file is whole. doc/stats.md describes it for users, and
+ * change; the last one shows that the file is whole. doc/stats.md describes it for users, and
  * bench/tsm-trace reads it. */
 
 #include "mpidimpl.h"
@@ -36,7 +36,7 @@ cvars:
       verbosity   : MPI_T_VERBOSITY_USER_BASIC
       scope       : MPI_T_SCOPE_LOCAL
       description : >-
-        The trace records one in so many acquisitions, at random distances. 1: all. From 1 to
+        The trace records one acquisition in this many, at random distances. 1: all. From 1 to
         1000000000.
 
     - name        : MPIR_CVAR_CH4_THREAD_TRACE_SIZE

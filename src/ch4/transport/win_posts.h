@@ -6,10 +6,10 @@
 #ifndef WIN_POSTS_H_INCLUDED
 #define WIN_POSTS_H_INCLUDED
 
-/* Who has posted a window to this process: a mark for each rank. MPI_Win_start waits for the marks of
- * its group and takes them away. MPICH counts the posts that arrive instead; when a process posts for
- * a later MPI_Win_start before all of the first one's group have posted, the first returns too early,
- * or never, once the count has passed the size of the group.
+/* Which processes have posted a window to this one: a mark for each rank. MPI_Win_start waits for
+ * the marks of its group and takes them away. MPICH counts the posts that arrive instead; when a
+ * process posts for a later MPI_Win_start before all of the first one's group have posted, the first
+ * returns too early, or never, once the count has passed the size of the group.
  *
  *   MPIDI_win_posts_mark     a rank has posted
  *   MPIDI_win_posts_missing  has one of these ranks not posted?
