@@ -4,6 +4,7 @@
  */
 
 #include "mpidimpl.h"
+#include <pthread.h>
 #include "csp_count.h"
 #include "csp_node.h"
 
@@ -12,7 +13,11 @@
 csp_counts_t csp_counts;
 
 static csp_ghost_counts_t last; /* of the ghost, at the end */
-static TSM_ATOMIC(csp_ghost_counts_t *) of_ghost;
+
+/* Held while a counter of the ghost is read: another thread may read in MPI_Finalize, and the memory of
+ * the node goes there. Threads of a tool may call MPI_T whatever the thread level of MPI is. */
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static csp_ghost_counts_t *of_ghost;
 
 typedef struct pvar {
     const char *name;
@@ -46,11 +51,20 @@ static const pvar_t pvars[] = {
 static void read_pvar(void *addr, void *obj_handle, int count, void *buf)
 {
     const pvar_t *p = addr;
-    char *counts = p->is_ghosts ? (char *) tsm_load(&of_ghost, TSM_ACQUIRE) : (char *) &csp_counts;
 
     (void) obj_handle;
     (void) count;
+    pthread_mutex_lock(&mutex);
+    char *counts = p->is_ghosts ? (char *) of_ghost : (char *) &csp_counts;
     *(unsigned long long *) buf = tsm_load((csp_counter_t *) (counts + p->place), TSM_RELAXED);
+    pthread_mutex_unlock(&mutex);
+}
+
+static void read_from(csp_ghost_counts_t * counts)
+{
+    pthread_mutex_lock(&mutex);
+    of_ghost = counts;
+    pthread_mutex_unlock(&mutex);
 }
 
 static int is_registered(const pvar_t * p, MPIR_T_pvar_class_t class)
@@ -64,7 +78,7 @@ static int is_registered(const pvar_t * p, MPIR_T_pvar_class_t class)
 /* MPICH has no table of variables if MPI_Finalize has been called before. */
 void csp_count_start(void)
 {
-    tsm_store(&of_ghost, &csp_node.my_ghost->counts, TSM_RELEASE);
+    read_from(&csp_node.my_ghost->counts);
     for (int i = 0; i < PVARS && pvar_table; i++) {
         const pvar_t *p = &pvars[i];
         const MPIR_T_pvar_class_t class = p->is_level ? MPI_T_PVAR_CLASS_LEVEL :
@@ -93,5 +107,5 @@ void csp_count_end(void)
     copy(&last.idle_turns, &counts->idle_turns);
     copy(&last.copied, &counts->copied);
     copy(&last.kept, &counts->kept);
-    tsm_store(&of_ghost, &last, TSM_RELEASE);
+    read_from(&last);
 }

@@ -3,7 +3,8 @@
 
 /* The performance variables of ghosts: each send, receive and probe of the program counts once, those
  * of collectives do not; every byte between two users is copied once, by one of them or by the ghost;
- * and the ghost tells what it keeps. They can still be read after MPI_Finalize. */
+ * and the ghost tells what it keeps. They can still be read after MPI_Finalize, and in it, by another
+ * thread. */
 #define PV_PREFIX "ch4_casper_"
 #include "../pvars.h"
 
@@ -60,6 +61,34 @@ static void kept(void)
     pv_free(set);
 }
 
+static atomic_int has_read, has_ended;
+
+static void *read_on(void *arg)
+{
+    pv_set_t *set = pv_start();
+    double turns = 0;
+    (void) arg;
+    while (!atomic_load(&has_ended)) {
+        double now = pv(set, "ghost_turns");
+        MT_CHECK(now >= turns, "%g turns after %g", now, turns);
+        turns = now;
+        atomic_store(&has_read, 1);
+    }
+    pv_free(set);
+    return NULL;
+}
+
+static void finalize_beside_reader(void)
+{
+    pthread_t reader;
+    MT_CHECK(pthread_create(&reader, NULL, read_on, NULL) == 0, "no thread");
+    while (!atomic_load(&has_read))
+        sched_yield();
+    MPI_Finalize();
+    atomic_store(&has_ended, 1);
+    MT_CHECK(pthread_join(reader, NULL) == 0, "cannot join the thread");
+}
+
 int main(int argc, char **argv)
 {
     mt_init(argc, argv, 1, 1);
@@ -67,7 +96,7 @@ int main(int argc, char **argv)
     counts_of_exchange();
     kept();
     pv_set_t *set = pv_start();
-    MPI_Finalize();
+    finalize_beside_reader();
     MT_CHECK(pv(set, "sends") >= 0 && pv(set, "ghost_turns") >= 0, "wrong after MPI_Finalize");
     pv_free(set);
     MPI_T_finalize();
