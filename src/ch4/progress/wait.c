@@ -315,8 +315,10 @@ static int spin(MPID_Progress_state * state)
     const unsigned pauses = MPL_MIN(1u << MPL_MIN(w->turns, LAST_DOUBLING),
                                     (unsigned) MPIR_CVAR_CH4_POLL_PAUSES);
 
-    if (missed > SHORT_MISSES && most_pauses() > pauses && may_pause_long(w)) {
-        const unsigned most = MPL_MIN(1u << MPL_MIN(missed, LAST_DOUBLING), most_pauses());
+    if (missed > SHORT_MISSES && most_pauses() > (unsigned) MPIR_CVAR_CH4_POLL_PAUSES &&
+        may_pause_long(w)) {
+        const unsigned wanted = MPL_MAX(1u << MPL_MIN(missed, LAST_DOUBLING), pauses);
+        const unsigned most = MPL_MIN(wanted, most_pauses());
         count_misses(state, pause_long(w, most));
         return poll_another();
     }
