@@ -15,9 +15,6 @@
 /* Pairs that are copied before the desk is needed again. */
 #define PAIRS_AT_ONCE 8
 
-/* Times that one call copies pairs, as long as they are small. */
-#define TIMES 16
-
 /* With so many bytes the other user may take the next pair at the same time. A pair is copied in
  * one piece, also by a nonblocking call: in pieces of this size, an exchange of 1 MB took up to 1.2
  * times as long, and one of 4 MB 1.2 to 1.5 times. */
@@ -70,17 +67,18 @@ static int may(const csp_item_t * msg, const csp_item_t * recv)
     return 1;
 }
 
-/* At the desk, and gives it up. It is free while pairs are copied, some that are there for us, if they
- * are small; *bytes: what this call copies. The ghost may begin to use its own memory meanwhile, so
- * only the end of what was begun comes after that. If the desk is taken by then, somebody else does the
- * end: its holder may be stopped, and a nonblocking call must not wait for it. */
-static int copy_pairs(uint64_t * bytes)
+/* At the desk, and gives it up. It is free while pairs are copied, all that are there for us, if
+ * they are small. The ghost may begin to use its own memory meanwhile, so only the end of what was
+ * begun comes after that. If the desk is taken by then, somebody else does the end: its holder may
+ * be stopped, and a nonblocking call must not wait for it. */
+static int copy_pairs(void)
 {
     csp_ref_t pair[PAIRS_AT_ONCE];
     int n = 0, has_desk;
+    uint64_t bytes = 0;
 
-    while (n < PAIRS_AT_ONCE && *bytes < BYTES_AT_ONCE && (pair[n] = csp_pair_take(may)) != 0)
-        *bytes += csp_pair_rest(pair[n++]);
+    while (n < PAIRS_AT_ONCE && bytes < BYTES_AT_ONCE && (pair[n] = csp_pair_take(may)) != 0)
+        bytes += csp_pair_rest(pair[n++]);
     csp_desk_unlock();
     if (n == 0)
         return 0;
@@ -94,26 +92,8 @@ static int copy_pairs(uint64_t * bytes)
     return n;
 }
 
-/* The caller may only test, and compute for long then, so it leaves no small pairs. The ghost may have
- * begun to use memory of its own meanwhile, at which a user cannot look: the rest is for it then. */
-static int copy_more(uint64_t bytes)
-{
-    int n = 0;
-
-    for (int i = 1; i < TIMES && bytes < BYTES_AT_ONCE && csp_pair_is_there() && csp_desk_try(); i++) {
-        if (!csp_desk_sees_items() || csp_node.my_ghost->desk.privates > 0) {
-            csp_desk_owe();
-            csp_desk_unlock();
-            break;
-        }
-        n += copy_pairs(&bytes);
-    }
-    return n;
-}
-
 int csp_help(void)
 {
-    uint64_t bytes = 0;
     uint32_t owed = csp_desk_owed();
     int i, n = 0, reaches = tsm_load(&csp_node.reaches, TSM_RELAXED);
     int has_some = reaches && find_posts(&i);
@@ -128,8 +108,7 @@ int csp_help(void)
     n = csp_pair_end_aside();
     if (csp_node.my_ghost->desk.privates == 0) {
         n += has_some ? take_posts(i) : 0;
-        n += copy_pairs(&bytes);
-        n += copy_more(bytes);
+        n += copy_pairs();
     } else {
         csp_desk_unlock();
     }

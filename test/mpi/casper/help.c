@@ -9,8 +9,6 @@
 
 #define MOST     (1 << 20)
 #define MANY     250            /* more than there are slots, fewer than items */
-#define SOON     60             /* messages that few calls complete, each of SMALL bytes */
-#define SMALL    2000
 #define FLOOD    400            /* more than a ring of answers has room for */
 
 static const int sizes[] = { 0, 1, 64, 65, 4096, 8192, 8193, 65536, 65537, MOST };
@@ -123,32 +121,6 @@ static void alone(int bytes)
     check(3, bytes);
 }
 
-/* Process 1 is outside MPI, and process 0 only tests: a few calls move all small messages. Returns
- * their number; 0 in process 1. */
-static int soon(void)
-{
-    static MPI_Request req[SOON];
-    int flag = 0, calls = 0;
-    fill(7, SOON * SMALL);
-    for (int i = 0; mt.rank == 1 && i < SOON; i++)
-        MT_OK(MPI_Irecv(&in[i * SMALL], SMALL, MPI_BYTE, 0, 9, MPI_COMM_WORLD, &req[i]));
-    if (mt.rank == 1) {
-        atomic_store(&mt_called_back, 0);
-        mt_stay_outside();
-        MT_OK(MPI_Waitall(SOON, req, MPI_STATUSES_IGNORE));
-        check(7, SOON * SMALL);
-    } else {
-        const int pid = mt_peer_outside();
-        usleep(20000);          /* until it is: it would take some of the messages */
-        for (int i = 0; i < SOON; i++)
-            MT_OK(MPI_Isend(&out[i * SMALL], SMALL, MPI_BYTE, 1, 9, MPI_COMM_WORLD, &req[i]));
-        for (; !flag; calls++)
-            MT_OK(MPI_Testall(SOON, req, &flag, MPI_STATUSES_IGNORE));
-        mt_call_back(pid);
-    }
-    return calls;
-}
-
 /* Process 1 has more answers than its ring has room for; what is left over the ghost has to bring. */
 static void flood(void)
 {
@@ -203,12 +175,6 @@ int main(int argc, char **argv)
     }
     for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
         alone(sizes[i]);
-    int least = soon();
-    for (int n = 1; n < 10; n++) {      /* the system may stop process 1 at the desk */
-        const int calls = soon();
-        least = calls < least ? calls : least;
-    }
-    MT_CHECK(least <= 4, "%d calls for %d messages", least, SOON);
     flood();
     continue_ghost();
     for (int n = 0; n < mt.iters; n++) {
