@@ -13,6 +13,9 @@
 /* Pauses from one look to the next, at most. */
 #define MOST_PAUSES 128
 
+/* Tries of a thread that gives way, with a yield before each. */
+#define TRIES 64
+
 /* The VCI whose lock m is. Not m->vci, which is in a line of the holder's. */
 static MPIDI_vci_t *vci_of(MPIDU_Thread_mutex_t * m)
 {
@@ -27,22 +30,10 @@ static int try_raw(MPIDU_Thread_mutex_t * m, int is_other, int low)
     return low ? tsm_lock_try_low(&m->mutex) : tsm_lock_try(&m->mutex);
 }
 
-/* The Pthread mutex and the futex lock put a thread to sleep at once, which takes longer than a poll
- * holds the lock. The other locks spin themselves, or have an order that a try would break. */
-static int sleeps_at_once(int is_other)
-{
-    const int kind = is_other ? MPIDI_model.lock_kind->number : MPICH_THREAD_LOCK;
-
-    return kind == TSM_LOCK_KIND_MUTEX || kind == TSM_LOCK_KIND_FUTEX;
-}
-
 /* Try the lock for a moment, while there is a processor for each thread; 1 if it is ours. As long as a
  * few polls take, not a number of pauses: one took 27 ns on one processor and 13 on another. */
 static int look(MPIDU_Thread_mutex_t * m, int is_other, int low)
 {
-    if (!sleeps_at_once(is_other))
-        return 0;
-
     const uint64_t end = tsm_now_ns() + (uint64_t) MPIR_CVAR_CH4_LOCK_SPIN_NSEC;
     int pauses = 1;
 
@@ -57,9 +48,37 @@ static int look(MPIDU_Thread_mutex_t * m, int is_other, int low)
     return 0;
 }
 
+/* Yield and try while threads outnumber processors; 1 if the lock is ours. A thread that queues has no
+ * processor when its turn comes, and then the lock waits for it. After TRIES it queues all the same. */
+static int give_way(MPIDU_Thread_mutex_t * m, int is_other, int low)
+{
+    for (int i = 0; i < TRIES && tsm_load_crowded(); i++) {
+        tsm_yield();
+        if (try_raw(m, is_other, low))
+            return 1;
+    }
+    return 0;
+}
+
+/* What a thread does before it waits in the lock; 1 if the lock is ours. The Pthread mutex and the
+ * futex lock put it to sleep at once, which takes longer than a poll holds the lock. The others spin
+ * themselves; of these the adaptive lock lets threads overtake, too, and gains nothing here. */
+static int take_soon(MPIDU_Thread_mutex_t * m, int is_other, int low)
+{
+    switch (is_other ? MPIDI_model.lock_kind->number : MPICH_THREAD_LOCK) {
+        case TSM_LOCK_KIND_MUTEX:
+        case TSM_LOCK_KIND_FUTEX:
+            return look(m, is_other, low);
+        case TSM_LOCK_KIND_ADAPTIVE:
+            return 0;
+        default:
+            return give_way(m, is_other, low);
+    }
+}
+
 static void wait(MPIDU_Thread_mutex_t * m, int is_other, int low)
 {
-    if (look(m, is_other, low))
+    if (take_soon(m, is_other, low))
         return;
     if (is_other)
         MPIDI_model.lock_kind->acquire(vci_of(m)->chosen_lock, low);
