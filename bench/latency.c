@@ -1,7 +1,8 @@
 /* Copyright (C) by the MPICH-TSM developers
  * See COPYRIGHT in top-level directory */
 
-/* Blocking ping-pong of T threads with tag i each; prints the mean one-way time.
+/* Blocking ping-pong of T threads with tag i each; prints the mean one-way time, or
+ * with -r the round trips a second of all threads together.
  *   pairs    thread i with thread i of the other process
  *   server   with the one thread of the other process, which answers as messages come
  * Rank 0's clock ends a point: the first byte of a ping is 1 then. The pinger checks that its answer
@@ -11,7 +12,7 @@
 #define WARM_UP 100
 
 typedef struct {
-    int bytes, json, server;
+    int bytes, json, server, rate;
     double duration;
     long count;                 /* round trips per thread; 0: measure by duration */
     bench_points_t points;
@@ -84,21 +85,29 @@ static void serve(int threads)
     free(buf);
 }
 
+static const char *unit(void)
+{
+    return opt.rate ? "million round trips/s" : "us one way";
+}
+
+/* The mean of the threads' latencies, in which a thread that gets no processor weighs most; or the
+ * round trips of all threads together. */
 static void report(int threads, const worker_t * w)
 {
-    double sum = 0.0;
+    double sum = 0.0, rate = 0.0;
     long trips = 0;
     for (int i = 0; i < threads; i++) {
         sum += w[i].seconds / (2.0 * (double) w[i].trips);
+        rate += (double) w[i].trips / w[i].seconds;
         trips += w[i].trips;
     }
-    double us = 1e6 * sum / threads;
+    double value = opt.rate ? 1e-6 * rate : 1e6 * sum / threads;
     if (opt.json)
         printf("{\"bench\": \"latency\", \"mode\": \"%s\", \"threads\": %d, \"bytes\": %d, "
-               "\"round_trips\": %ld, \"value\": %.6g, \"unit\": \"us one way\"}\n",
-               opt.server ? "server" : "pairs", threads, opt.bytes, trips, us);
+               "\"round_trips\": %ld, \"value\": %.6g, \"unit\": \"%s\"}\n",
+               opt.server ? "server" : "pairs", threads, opt.bytes, trips, value, unit());
     else
-        printf("%8d %12.3f\n", threads, us);
+        printf("%8d %12.3f\n", threads, value);
     fflush(stdout);
 }
 
@@ -136,13 +145,14 @@ static void parse(int argc, char **argv)
     opt = (options_t) {.bytes = 8,.duration = 0.5 };
     bench_thread_list("-t", "1,2,4,8,16", &opt.points);
     opterr = 0;
-    while ((c = getopt(argc, argv, "s:t:d:n:m:j")) != -1) {
+    while ((c = getopt(argc, argv, "s:t:d:n:m:rj")) != -1) {
         switch (c) {
             case 's': opt.bytes = (int) bench_int("-s", optarg, 1, 1 << 26); break;
             case 't': bench_thread_list("-t", optarg, &opt.points); break;
             case 'd': opt.duration = bench_seconds("-d", optarg); break;
             case 'n': opt.count = bench_int("-n", optarg, 1, 1L << 40); break;
             case 'm': opt.server = is_server(optarg); break;
+            case 'r': opt.rate = 1; break;
             case 'j': opt.json = 1; break;
             default: optind = argc + 1; break;
         }
@@ -151,7 +161,7 @@ static void parse(int argc, char **argv)
     }
     if (optind != argc)
         bench_usage_error("usage: latency [-m pairs|server] [-s bytes] [-t 1,2,..] "
-                          "[-d seconds | -n round trips per thread] [-j]");
+                          "[-d seconds | -n round trips per thread] [-r] [-j]");
 }
 
 int main(int argc, char **argv)
@@ -159,7 +169,7 @@ int main(int argc, char **argv)
     rank = bench_init(&argc, &argv);
     parse(argc, argv);
     if (rank == 0 && !opt.json)
-        printf("# ping-pong, %d bytes\n# threads  us one way\n", opt.bytes);
+        printf("# ping-pong, %d bytes\n# threads  %s\n", opt.bytes, unit());
     for (int i = 0; i < opt.points.n; i++)
         run_point(opt.points.threads[i]);
     MPI_Finalize();

@@ -56,6 +56,8 @@ BENCHMARKS = {
                         sizes=(1, 10, 100, 1000, 10000, 100000, 1000000), may_fail=1000000),
     "latency": benchmark("latency", "", "blocking ping-pong, thread i with thread i", "less",
                          sizes=(8,), floor="latency"),
+    "round-trips": benchmark("latency", "-r", "the same, round trips of all threads together",
+                             sizes=(8,)),
     "put": benchmark("rmarate", "-m put", "puts of many threads, a flush after each window"),
     "get": benchmark("rmarate", "-m get", "likewise, gets"),
     "acc": benchmark("rmarate", "-m acc", "likewise, accumulates"),
