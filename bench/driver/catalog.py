@@ -140,7 +140,7 @@ SETS = {
                   ("stream", SOME, None, ""), ("stream", SOME, None, "-w 512"),
                   ("processes", FEW, None, ""), ("alltoall", FEW, None, ""),
                   *((b, SOME, None, "") for b in ("fanin", "fanin-equal", "fanout", "flood", "latency",
-                                                  "put")),
+                                                  "round-trips", "put")),
                   ("put", FEW, SIZES, "-w 64"), ("get", FEW, None, ""), ("acc", FEW, None, ""),
                   ("latency-server", FEW, None, ""), ("isend", FEW, None, ""),
                   *((f"post-{mode}", (8,), None, "") for mode in ("wait", "poll", "pairs")),
