@@ -49,7 +49,9 @@ static int look(MPIDU_Thread_mutex_t * m, int is_other, int low)
 }
 
 /* Yield and try while threads outnumber processors; 1 if the lock is ours. A thread that queues has no
- * processor when its turn comes, and then the lock waits for it. After TRIES it queues all the same. */
+ * processor when its turn comes, and then the lock waits for it. After TRIES it queues all the same, so
+ * that others overtake it for a limited time. The lock does not see a thread that tries: with clh-lpw
+ * one of low priority may overtake it. */
 static int give_way(MPIDU_Thread_mutex_t * m, int is_other, int low)
 {
     for (int i = 0; i < TRIES && tsm_load_crowded(); i++) {
