@@ -17,9 +17,9 @@ static uint64_t issue(void *arg)
     return 0;
 }
 
-static void issue_with_lock(MPIDU_Thread_mutex_t * m, MPIDI_announced_t * mine)
+/* With the lock of the VCI, which it gives back. */
+static void issue_alone(MPIDU_Thread_mutex_t * m, MPIDI_announced_t * mine)
 {
-    MPIDI_section_enter(m, 0, 0);
     MPIDI_announced_issue(mine);
     MPIDI_section_exit(m);
 }
@@ -41,6 +41,18 @@ static void combine(MPIDU_Thread_mutex_t * m, tsm_hybcomb_member_t * member,
     MPIDI_section_exit(m);
 }
 
+/* Yield and try while threads outnumber processors; 1 if the lock is ours. An operation in a mailbox
+ * needs two threads that get a processor in turn, and its combiner waits for the lock as well. */
+static int give_way(MPIDU_Thread_mutex_t * m)
+{
+    for (int i = 0; i < MPIDI_VCI_LOCK_TRIES && tsm_load_crowded(); i++) {
+        tsm_yield();
+        if (MPIDI_section_try(m))
+            return 1;
+    }
+    return 0;
+}
+
 int MPIDI_hybcomb_delegate_op(int vci, const MPIDI_op_t * op, MPIR_Request ** req)
 {
     MPIDU_Thread_mutex_t *m = &MPIDI_VCI(vci).lock;
@@ -50,16 +62,21 @@ int MPIDI_hybcomb_delegate_op(int vci, const MPIDI_op_t * op, MPIR_Request ** re
         MPIDI_combiner_member(combiner, vci);
     tsm_hybcomb_node_t *before = NULL;
     uint64_t unused;
+    int is_ours;
 
     tsm_load_touch();
-    if (member)
+    is_ours = give_way(m);
+    if (!is_ours && member)
         MPIDI_VCI_LOCK_WAIT(&MPIDI_VCI(vci).threads, MPIDI_STATS_MAIN,
                             before = tsm_hybcomb_begin(&combiner->comb, member, issue, &mine,
                                                        &unused));
-    MPIDI_STATS(MPIDI_stats_issued(member && !before ? MPIDI_STATS_DELEGATED : MPIDI_STATS_DIRECT,
-                                   MPIDI_op_stats_kind(op->kind)));
-    if (!member) {
-        issue_with_lock(m, &mine);
+    MPIDI_STATS(MPIDI_stats_issued(is_ours || !member || before ? MPIDI_STATS_DIRECT :
+                                   MPIDI_STATS_DELEGATED, MPIDI_op_stats_kind(op->kind)));
+    if (is_ours) {
+        issue_alone(m, &mine);
+    } else if (!member) {
+        MPIDI_section_enter(m, 0, 0);
+        issue_alone(m, &mine);
     } else if (before) {
         combine(m, member, &mine);
         tsm_hybcomb_end(member, before);

@@ -16,6 +16,9 @@
  * lock itself, since its operation may need the lock that it holds; so does a thread beyond the
  * MPIDI_COMBINER_MEMBERS that a VCI has mailboxes for.
  *
+ * While threads outnumber processors a thread first yields and tries the lock, MPIDI_VCI_LOCK_TRIES
+ * times at most.
+ *
  * Order: a thread waits until its operation is issued. */
 
 #if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI

@@ -13,9 +13,6 @@
 /* Pauses from one look to the next, at most. */
 #define MOST_PAUSES 128
 
-/* Tries of a thread that gives way, with a yield before each. */
-#define TRIES 64
-
 /* The VCI whose lock m is. Not m->vci, which is in a line of the holder's. */
 static MPIDI_vci_t *vci_of(MPIDU_Thread_mutex_t * m)
 {
@@ -49,12 +46,12 @@ static int look(MPIDU_Thread_mutex_t * m, int is_other, int low)
 }
 
 /* Yield and try while threads outnumber processors; 1 if the lock is ours. A thread that queues has no
- * processor when its turn comes, and then the lock waits for it. After TRIES it queues all the same, so
+ * processor when its turn comes, and then the lock waits for it. After that it queues all the same, so
  * that others overtake it for a limited time. The lock does not see a thread that tries: with clh-lpw
  * one of low priority may overtake it. */
 static int give_way(MPIDU_Thread_mutex_t * m, int is_other, int low)
 {
-    for (int i = 0; i < TRIES && tsm_load_crowded(); i++) {
+    for (int i = 0; i < MPIDI_VCI_LOCK_TRIES && tsm_load_crowded(); i++) {
         tsm_yield();
         if (try_raw(m, is_other, low))
             return 1;
@@ -64,15 +61,13 @@ static int give_way(MPIDU_Thread_mutex_t * m, int is_other, int low)
 
 /* What a thread does before it waits in the lock; 1 if the lock is ours. The Pthread mutex and the
  * futex lock put it to sleep at once, which takes longer than a poll holds the lock. The others spin
- * themselves; of these the adaptive lock lets threads overtake, too, and gains nothing here. */
+ * themselves. */
 static int take_soon(MPIDU_Thread_mutex_t * m, int is_other, int low)
 {
     switch (is_other ? MPIDI_model.lock_kind->number : MPICH_THREAD_LOCK) {
         case TSM_LOCK_KIND_MUTEX:
         case TSM_LOCK_KIND_FUTEX:
             return look(m, is_other, low);
-        case TSM_LOCK_KIND_ADAPTIVE:
-            return 0;
         default:
             return give_way(m, is_other, low);
     }

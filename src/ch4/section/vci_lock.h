@@ -35,6 +35,9 @@
 #define MPIDI_VCI_LOCK_ORDERS(kind_) 0
 #endif
 
+/* Tries of a thread that gives way while threads outnumber processors, with a yield before each. */
+#define MPIDI_VCI_LOCK_TRIES 64
+
 /* pthread_self(). In glibc on x86-64 that is the thread pointer, which is read without a call; a call
  * here would also make the caller save its registers twice in each section. */
 #if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && __GNUC__ >= 11
