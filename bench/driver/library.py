@@ -12,7 +12,6 @@ from driver.records import Bad
 
 BENCH = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 MODEL_VARIABLE, LOCK_VARIABLE = "MPIR_CVAR_CH4_THREAD_CS", "MPIR_CVAR_CH4_THREAD_LOCK"
-WITHOUT_CHOICE = ("csync",)     # models of the runtime library whose lock is their own
 INHERITED = ("MPIR_CVAR_", "FI_", "UCX_", "OMPI_", "PRTE_", "I_MPI_", "CSP_")
 FLOOR = "floor"     # the name of the shared-memory ring among the libraries
 
@@ -218,6 +217,12 @@ def known_locks():
     return [name.strip() for name in table_of_models("locks").split(",")]
 
 
+def is_lock_fixed(model):
+    """Whether the VCIs of this model of the runtime library have one lock, whatever the user names."""
+    any_lock = [name.strip() for name in table_of_models("any-lock").split(",")]
+    return model in known_models("runtime") and model not in any_lock
+
+
 def lock_of(model, configured):
     """The lock of a model of a runtime library: that of its row in the table if it has one of its own,
     else the one with which the library was configured."""
@@ -265,7 +270,7 @@ def with_locks(libs, locks, tell):
     for lib in libs:
         model = lib.own.get(MODEL_VARIABLE) or own_build(lib.prefix)[0]
         found.append(lib)
-        if model in WITHOUT_CHOICE:
+        if is_lock_fixed(model):
             tell(f"--locks has no effect on {lib.name}, whose VCIs have a lock of their own")
         elif model != "global" and not lib.own.get(MODEL_VARIABLE):
             tell(f"--locks has no effect on {lib.name}, whose lock configure has chosen")

@@ -56,7 +56,7 @@ typedef struct row {
 
 static const row_t rows[] = {
 #define TSM_PROGRESS(id_, name_, scope_, help_)
-#define TSM_MODEL(id_, name_, alias_, issue_, progress_, scope_, lock_, where_, help_) \
+#define TSM_MODEL(id_, name_, alias_, issue_, progress_, scope_, lock_, locks_, where_, help_) \
     { name_, MPIDI_ISSUE_##issue_, MPIDI_PROGRESS_##progress_##_KIND },
 #include "threads/models.def"
 #undef TSM_MODEL

@@ -53,8 +53,9 @@ cvars:
         The lock of each VCI in a library configured with --enable-thread-cs=runtime, and of the
         process with --enable-thread-cs=global; one of: @TSM_LOCKS@. Empty: hmcs with the model
         hmcs-usc, else as configured (--with-thread-lock). Any other library accepts only the lock it
-        was configured with, and the model csync, which has a lock of its own, none. A lock chosen
-        here is called through a pointer, which takes a little longer than a configured one.
+        was configured with, the model hmcs-usc only hmcs, and the model csync, which has a lock of
+        its own, none. A lock chosen here is called through a pointer, which takes a little longer
+        than a configured one.
 
     - name        : MPIR_CVAR_CH4_HMCS_LEVELS
       category    : CH4_THREADS
@@ -203,21 +204,24 @@ typedef struct {
     int issue;
     int progress;
     const char *lock;
+    int locks;
     int in_runtime;
 } row_t;
 
 #define WHERE_own 0
 #define WHERE_runtime 1
+enum { LOCKS_ANY, LOCKS_ONE, LOCKS_BESIDE };
 #define TSM_PROGRESS(id_, name_, scope_, help_)
-#define TSM_MODEL(id_, name_, alias_, issue_, progress_, scope_, lock_, where_, help_) \
-    { name_, alias_, MPIDI_ISSUE_##issue_, MPIDI_PROGRESS_##progress_##_KIND, lock_, WHERE_##where_ },
+#define TSM_MODEL(id_, name_, alias_, issue_, progress_, scope_, lock_, locks_, where_, help_) \
+    { name_, alias_, MPIDI_ISSUE_##issue_, MPIDI_PROGRESS_##progress_##_KIND, lock_, LOCKS_##locks_, \
+      WHERE_##where_ },
 static const row_t rows[] = {
 #include "threads/models.def"
 };
 #undef TSM_MODEL
 #undef TSM_PROGRESS
 
-#define TSM_MODEL(id_, name_, alias_, issue_, progress_, scope_, lock_, where_, help_)
+#define TSM_MODEL(id_, name_, alias_, issue_, progress_, scope_, lock_, locks_, where_, help_)
 #define TSM_PROGRESS(id_, name_, scope_, help_) name_,
 static const char *const kinds[] = {
 #include "threads/models.def"
@@ -425,6 +429,12 @@ static int choose_lock(const char *name)
         return 1;
     if (!choose_kind(given ? name : own))
         return 0;
+    if (given && rows[MPIDI_model.row].locks == LOCKS_ONE && strcasecmp(name, own)) {
+        MPIDI_settings_print("MPIR_CVAR_CH4_THREAD_LOCK=%s: not possible with the model %s, whose lock "
+                             "is always %s; per-vci may have any\n", name, rows[MPIDI_model.row].name,
+                             own);
+        return 0;
+    }
     if (!MPIDI_model.lock_kind)
         return 1;
     if (MPIDI_model.issue == MPIDI_ISSUE_LOCKQ)

@@ -29,7 +29,7 @@ enum {
     MPIDI_LOCK_CHOSEN
 };
 
-#define TSM_MODEL(id_, name_, alias_, issue_, progress_, scope_, lock_, where_, help_)
+#define TSM_MODEL(id_, name_, alias_, issue_, progress_, scope_, lock_, locks_, where_, help_)
 #define TSM_PROGRESS(id_, name_, scope_, help_) MPIDI_PROGRESS_##id_##_KIND,
 enum {
 #include "models.def"
@@ -39,7 +39,7 @@ enum {
 #undef TSM_PROGRESS
 
 #define TSM_PROGRESS(id_, name_, scope_, help_)
-#define TSM_MODEL(id_, name_, alias_, issue_, progress_, scope_, lock_, where_, help_) \
+#define TSM_MODEL(id_, name_, alias_, issue_, progress_, scope_, lock_, locks_, where_, help_) \
     MPIDI_MODEL_##id_,
 enum {
 #include "models.def"
@@ -47,7 +47,7 @@ enum {
 };
 #undef TSM_MODEL
 
-#define TSM_MODEL(id_, name_, alias_, issue_, progress_, scope_, lock_, where_, help_) \
+#define TSM_MODEL(id_, name_, alias_, issue_, progress_, scope_, lock_, locks_, where_, help_) \
     MPIDI_MODEL_ISSUE_##id_ = MPIDI_ISSUE_##issue_,
 enum {
 #include "models.def"

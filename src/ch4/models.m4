@@ -11,7 +11,7 @@ dnl follows from it, so the inner one sees names that exist.
 m4_define([TSM_THREAD_OPTIONS], [
 AC_ARG_WITH([thread-lock],
     [AS_HELP_STRING([--with-thread-lock=LOCK],
-        [lock inside the critical sections @<:@futex; global: mutex; hmcs-usc: hmcs@:>@. ]TSM_TABLE([help-locks]))],
+        [lock inside the critical sections @<:@futex; global: mutex; hmcs-usc: hmcs only@:>@. ]TSM_TABLE([help-locks]))],
     [], [with_thread_lock=default])
 AC_ARG_WITH([thread-progress],
     [AS_HELP_STRING([--with-thread-progress=KIND],
@@ -39,11 +39,14 @@ TSM_TABLE([cases])
 esac
 tsm_model_progress=$tsm_progress
 AS_IF([test "x$1" = xruntime], [tsm_model=runtime; tsm_id=RUNTIME; tsm_model_progress=default])
+tsm_model_lock=$tsm_lock
 AS_IF([test "x$with_thread_lock" != xdefault], [tsm_lock=$with_thread_lock])
 case $tsm_lock in
 TSM_TABLE([cases-locks])
 (*) AC_MSG_ERROR([--with-thread-lock=$tsm_lock: unknown lock; choose one of: ]TSM_TABLE([locks])) ;;
 esac
+AS_IF([test $tsm_locks = ONE && test $tsm_lock != $tsm_model_lock],
+    [AC_MSG_ERROR([--with-thread-lock=$tsm_lock is not possible with --enable-thread-cs=$tsm_model, whose lock is always $tsm_model_lock; per-vci may have any])])
 tsm_progress=$with_thread_progress
 case $tsm_progress in
 (default) tsm_progress=$tsm_model_progress; tsm_progress_scope=ANY ;;

@@ -2,8 +2,8 @@
  * See COPYRIGHT in top-level directory */
 
 /* The lock in force is the one that MPIR_CVAR_CH4_THREAD_LOCK names, in global and in the models that
- * have a choice; that of hmcs-usc without a name; and csync refuses one. Starts itself, as programs of
- * one process. */
+ * have a choice; hmcs-usc has hmcs without a name and refuses another; csync refuses one. Starts
+ * itself, as programs of one process. */
 #include "alone.h"
 
 #define LOCK "MPIR_CVAR_CH4_THREAD_LOCK="
@@ -30,9 +30,14 @@ static const setting_t global[] = {
 
 static const setting_t runtime[] = {
     { MODEL "hmcs-usc", "thread lock: hmcs\n", 0 },
-    { MODEL "hmcs-usc " LOCK "MCS", "thread lock: mcs\n", 0 },
+    { MODEL "hmcs-usc " LOCK, "thread lock: hmcs\n", 0 },
+    { MODEL "hmcs-usc " LOCK "HMCS", "thread lock: hmcs\n", 0 },
+    { MODEL "hmcs-usc " LOCK "mcs", LOCK "mcs: not possible with the model hmcs-usc, whose lock", 1 },
+    { MODEL "hmcs-usc " LOCK "futex", LOCK "futex: not possible with the model hmcs-usc, whose", 1 },
+    { MODEL "hmcs-usc " LOCK "mc", LOCK "mc: unknown; choose one of: mutex,", 1 },
     { MODEL "per-vci", "thread lock: futex\n", 0 },
     { MODEL "per-vci " LOCK, "thread lock: futex\n", 0 },
+    { MODEL "per-vci " LOCK "MCS", "thread lock: mcs\n", 0 },
     { MODEL "csync " LOCK "mcs", LOCK "mcs: not possible with the model csync", 1 },
     { "MPIR_CVAR_CH4_HMCS_LEVELS=2", "MPIR_CVAR_CH4_HMCS_LEVELS=2: the lock is futex,", 1 }
 };
