@@ -47,11 +47,6 @@ int csp_desk_try(void)
         tsm_cas(&desk()->lock, &is_free, (uint32_t) csp_world.pid, TSM_ACQUIRE, TSM_RELAXED);
 }
 
-int csp_desk_is_held_by(int pid)
-{
-    return tsm_load(&desk()->lock, TSM_RELAXED) == (uint32_t) pid;
-}
-
 void csp_desk_lock(void)
 {
     tsm_wait_state_t wait = tsm_wait_begin(TSM_WAIT_POLL);

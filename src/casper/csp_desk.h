@@ -45,9 +45,6 @@ int csp_desk_try(void);
 void csp_desk_lock(void);
 void csp_desk_unlock(void);
 
-/* Does this process hold the desk of our ghost? A hint, unless it has ended. */
-int csp_desk_is_held_by(int pid);
-
 /* In the ghost, at the desk: add items if few are free. In a user, at the desk: 1 if it can look at all
  * items of the node; else it never will, and has to leave the desk to others. */
 void csp_desk_add_items(void);

@@ -17,6 +17,15 @@ int csp_join_node(void)
     return csp_world.ghosts > 0 ? csp_node_open() : MPI_SUCCESS;
 }
 
+static int add_hook(int (*function) (int *made_progress))
+{
+    int mpi_errno = MPIR_Progress_hook_register(function, &hook);
+
+    if (mpi_errno == MPI_SUCCESS)
+        MPIR_Progress_hook_activate(hook);
+    return mpi_errno;
+}
+
 /* By all processes, also for a session, which has MPI_COMM_WORLD then (mpir_init.c). Users get their
  * hook; the lock of MPI_Init must be free for the end of a ghost. */
 int csp_start(void)
@@ -37,9 +46,8 @@ int csp_start(void)
     }
     csp_envelope_start();
     csp_count_start();
-    mpi_errno = MPIR_Progress_hook_register(csp_take_answers, &hook);
+    mpi_errno = add_hook(csp_take_answers);
     MPIR_ERR_CHECK(mpi_errno);
-    MPIR_Progress_hook_activate(hook);
     csp_world.has_direct = csp_world.offloads;
 
   fn_exit:
@@ -76,21 +84,25 @@ static void say_goodbye(void)
 /* What follows needs no ghost, and no user needs this one any more. */
 static void end_parts(void)
 {
-    if (csp_world.is_ghost) {
+    if (csp_world.is_ghost)
         tsm_store(&csp_node.my_ghost->is_gone, 1, TSM_RELEASE);
-        return;
-    }
     MPIR_Progress_hook_deactivate(hook);
     hook = -1;
 }
 
+/* Users and ghosts wait for each other to close csp_inner, so each looks there whether the other
+ * lives. */
 void csp_leave(void)
 {
+    int mpi_errno = MPI_SUCCESS;
+
     if (!csp_world.is_split)
         return;
-    if (!csp_world.is_ghost)
+    if (csp_world.is_ghost)
+        mpi_errno = add_hook(csp_ghost_watch);
+    else
         say_goodbye();
-    if (csp_inner_close() != MPI_SUCCESS)
+    if (mpi_errno != MPI_SUCCESS || csp_inner_close() != MPI_SUCCESS)
         csp_fail("process %d cannot leave", MPIR_Process.rank);
     end_parts();
     if (!csp_world.is_ghost)

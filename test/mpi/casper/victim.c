@@ -7,8 +7,10 @@
 #include <dirent.h>
 #include <dlfcn.h>
 #include <mpi.h>
+#include <linux/futex.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,6 +38,24 @@ int pthread_mutex_unlock(pthread_mutex_t *mutex)
             pause();
     }
     return next(mutex);
+}
+
+static volatile int leaves_at_ring;     /* this process ends when it next wakes another one */
+
+long syscall(long number, ...)
+{
+    static long (*next) (long, ...);
+    long arg[6];
+    va_list args;
+    va_start(args, number);
+    for (int i = 0; i < 6; i++)
+        arg[i] = va_arg(args, long);
+    va_end(args);
+    if (leaves_at_ring && number == SYS_futex && (arg[1] & FUTEX_CMD_MASK) == FUTEX_WAKE)
+        _exit(0);
+    if (!next)
+        next = (long (*)(long, ...)) dlsym(RTLD_NEXT, "syscall");
+    return next(number, arg[0], arg[1], arg[2], arg[3], arg[4], arg[5]);
 }
 
 static pid_t users[64];
@@ -180,6 +200,26 @@ static int leave_now(MPI_Comm comm, int key, void *value, void *extra)
     return MPI_SUCCESS;
 }
 
+/* Process 0 ends when it wakes its ghost, which sleeps by then, for its last post, by which it
+ * leaves. */
+static int leave_at_ring(MPI_Comm comm, int key, void *value, void *extra)
+{
+    (void) comm, (void) key, (void) value;
+    if (*(int *) extra == 0) {
+        sleep(1);
+        leaves_at_ring = 1;
+    }
+    return MPI_SUCCESS;
+}
+
+/* The same, and the others do not leave the ghost. */
+static int leave_alone(MPI_Comm comm, int key, void *value, void *extra)
+{
+    if (*(int *) extra > 0)
+        wait_for_ever();
+    return leave_at_ring(comm, key, value, extra);
+}
+
 /* MPI_Finalize begins with this. */
 static void do_in_finalize(MPI_Comm_delete_attr_function *what, int *rank)
 {
@@ -308,6 +348,10 @@ int main(int argc, char **argv)
         do_in_finalize(kill_ghost_now, &rank);
     if (strcmp(fault, "leave-in-finalize") == 0)
         do_in_finalize(leave_now, &rank);
+    if (strcmp(fault, "leave-after-post") == 0)
+        do_in_finalize(leave_alone, &rank);
+    if (strcmp(fault, "leave-after-last-post") == 0)
+        do_in_finalize(leave_at_ring, &rank);
     if (argc > 2)
         find_functions(argc, argv);
     if (rank == 0 && strcmp(fault, "leave-at-desk") == 0)
