@@ -160,28 +160,92 @@ static void on_nodes(void)
     lines_before = lines();
 }
 
-/* Processes with even ranks and those with odd ones; the groups differ. */
-static void between_groups(void)
+static MPI_Comm from_group(const char *key, const char *value, const char *other,
+                           const char *other_value)
 {
-    MPI_Info info = info_of("async_config", mt.rank % 2 ? "off" : "on", NULL, NULL);
-    MPI_Comm half, plain, inter;
+    MPI_Info info = info_of(key, value, other, other_value);
+    MPI_Group all;
+    MPI_Comm comm;
+    MT_OK(MPI_Comm_group(MPI_COMM_WORLD, &all));
+    MT_OK(MPI_Comm_create_from_group(all, "casper/differ", info, MPI_ERRORS_ARE_FATAL, &comm));
+    MT_OK(MPI_Group_free(&all));
+    free_info(&info);
+    return comm;
+}
+
+static void from_groups(void)
+{
+    const char *const size = "offload_min_msgsz", *const exact = "mpi_assert_exact_length";
+    end("group, on and off", from_group("async_config", mt.rank == 0 ? "on" : "off", NULL, NULL),
+        "async_config", "false", 1);
+    end("group, all off", from_group("async_config", "off", NULL, NULL), "async_config", "false", 0);
+    end("group, two thresholds", from_group(size, mt.rank == 0 ? "1000" : "2000", exact, "true"), size,
+        "0", 1);
+    end("group, the same", from_group(size, "1000", exact, "true"), size, "1000", 0);
+}
+
+/* Of processes with even ranks and those with odd ones. */
+static void end_between(const char *what, MPI_Comm inter, const char *key, const char *expected, long n)
+{
     int size, rank, value = mt.rank, got = -1;
-    MT_OK(MPI_Comm_split(MPI_COMM_WORLD, mt.rank % 2, 0, &half));
-    MT_OK(MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, 1 - mt.rank % 2, 9, &plain));
-    MT_OK(MPI_Comm_dup_with_info(plain, info, &inter));
-    MT_OK(MPI_Info_free(&info));
-    expect("intercommunicator", inter, "async_config", "false");
+    expect(what, inter, key, expected);
     MT_OK(MPI_Comm_remote_size(inter, &size));
     MT_OK(MPI_Comm_rank(inter, &rank));
     if (rank < size) {
         MT_OK(MPI_Sendrecv(&value, 1, MPI_INT, rank, 5, &got, 1, MPI_INT, rank, 5, inter,
                            MPI_STATUS_IGNORE));
-        check(got == (mt.rank ^ 1), "intercommunicator", "wrong data");
+        check(got == (mt.rank ^ 1), what, "wrong data");
     }
     MT_OK(MPI_Comm_free(&inter));
+    expect_lines(what, n);
+}
+
+/* The groups differ. */
+static void between_groups(void)
+{
+    MPI_Info info = info_of("async_config", mt.rank % 2 ? "off" : "on", NULL, NULL);
+    MPI_Comm half, plain, inter;
+    MT_OK(MPI_Comm_split(MPI_COMM_WORLD, mt.rank % 2, 0, &half));
+    MT_OK(MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, 1 - mt.rank % 2, 9, &plain));
+    MT_OK(MPI_Comm_dup_with_info(plain, info, &inter));
+    MT_OK(MPI_Info_free(&info));
+    end_between("intercommunicator", inter, "async_config", "false", 1);
     MT_OK(MPI_Comm_free(&plain));
     MT_OK(MPI_Comm_free(&half));
-    expect_lines("intercommunicator", 1);
+}
+
+static MPI_Comm inter_from_groups(const char *key, const char *value, const char *other,
+                                  const char *other_value)
+{
+    int ranges[2][1][3] = { {{0, mt.size - 1, 2}}, {{1, mt.size - 1, 2}} };
+    MPI_Info info = info_of(key, value, other, other_value);
+    MPI_Group all, mine, theirs;
+    MPI_Comm inter;
+    MT_OK(MPI_Comm_group(MPI_COMM_WORLD, &all));
+    MT_OK(MPI_Group_range_incl(all, 1, ranges[mt.rank % 2], &mine));
+    MT_OK(MPI_Group_range_incl(all, 1, ranges[1 - mt.rank % 2], &theirs));
+    MT_OK(MPI_Intercomm_create_from_groups(mine, 0, theirs, 0, "casper/differ", info,
+                                           MPI_ERRORS_ARE_FATAL, &inter));
+    MT_OK(MPI_Group_free(&theirs));
+    MT_OK(MPI_Group_free(&mine));
+    MT_OK(MPI_Group_free(&all));
+    free_info(&info);
+    return inter;
+}
+
+/* One line, too, if a value is not known, and not one for each group. */
+static void between_groups_at_once(void)
+{
+    const char *const async = "async_config", *const exact = "mpi_assert_exact_length";
+    const char *const size = "offload_min_msgsz";
+    end_between("groups, nothing", inter_from_groups(async, NULL, NULL, NULL), async, "true", 0);
+    end_between("groups, all off", inter_from_groups(async, "off", NULL, NULL), async, "false", 0);
+    end_between("groups, on and off", inter_from_groups(async, mt.rank % 2 ? "off" : "on", NULL, NULL),
+                async, "false", 1);
+    end_between("groups, unknown", inter_from_groups(async, "perhaps", NULL, NULL), async, "true", 1);
+    end_between("groups, one threshold",
+                inter_from_groups(size, mt.rank == 0 ? "1000" : NULL, exact, "true"), size, "0", 1);
+    end_between("groups, the same", inter_from_groups(size, "1000", exact, "true"), size, "1000", 0);
 }
 
 static void at_once(void)
@@ -244,7 +308,9 @@ int main(int argc, char **argv)
     threshold();
     assertions();
     on_nodes();
+    from_groups();
     between_groups();
+    between_groups_at_once();
     at_once();
     windows();
     restore_stderr();
