@@ -16,13 +16,14 @@ static const exchange_about_t about = {
     .columns = "Columns: times in us\n"
         "  waiting    of a get and its flush while the target waits in MPI\n"
         "  computing  likewise, while the target computes\n"
+        "  wait       of the flush alone, while the target computes\n"
         "  alone      computation of the target, without gets\n"
         "  beside     the same computation, beside the gets\n"
         "  slowdown   % by which it takes longer\n"
         "Odd processes get all the time: -p idle is the same as -p own.\n"
 };
 
-enum { WAITING, COMPUTING, ALONE, BESIDE, FIELDS };
+enum { WAITING, COMPUTING, FLUSH, ALONE, BESIDE, FIELDS };
 
 static double compute_us = 1000.0;
 static MPI_Win win;
@@ -88,46 +89,54 @@ static void check_data(const exchange_t * e, int phase)
     }
 }
 
-/* Gets for so long, but at least one; adds up their number, and returns the seconds. */
-static double get_for(const exchange_t * e, double seconds, long *n)
+/* Gets for so long, but at least one; adds up their number and the seconds of their flushes, and
+ * returns the seconds of all. */
+static double get_for(const exchange_t * e, double seconds, long *n, double *flushes)
 {
     double start = bench_now(), took;
     do {
         MPI_Get(got, bytes, MPI_CHAR, e->rank - 1, 0, bytes, MPI_CHAR, win);
+        double posted = bench_now();
         MPI_Win_flush(e->rank - 1, win);
+        double end = bench_now();
         ++*n;
-        took = bench_now() - start;
+        *flushes += end - posted;
+        took = end - start;
     } while (took < seconds);
     return took;
 }
 
+/* What a phase takes: of origins, a get and its flush, and the flush; of targets, the computation. */
+enum { GET, WAIT, WORK, PARTS };
+
 /* n iterations. Mean us of a get, or for a target of its computation in an iteration; over all. */
-static void run(exchange_t * e, long n, long units, int with_gets, double of_phase[2])
+static void run(exchange_t * e, long n, long units, int with_gets, double of_phase[PARTS])
 {
-    double mine[2] = { 0.0, 0.0 };      /* of origins, of targets */
+    double mine[PARTS] = { 0.0, 0.0, 0.0 };
     long gets = 0;
     for (long k = 0; k < n; k++) {
         MPI_Barrier(MPI_COMM_WORLD);
         double start = bench_now();
         if (!is_target(e))
-            mine[0] += with_gets ? get_for(e, 1e-6 * compute_us, &gets) : 0.0;
+            mine[GET] += with_gets ? get_for(e, 1e-6 * compute_us, &gets, &mine[WAIT]) : 0.0;
         else if (units > 0) {
             exchange_compute(units);
-            mine[1] += bench_now() - start;
+            mine[WORK] += bench_now() - start;
         }
     }
-    mine[0] *= gets > 0 ? 1e6 / (double) gets : 0.0;
-    mine[1] *= 1e6 / (double) n;
-    MPI_Allreduce(mine, of_phase, 2, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
-    of_phase[0] /= e->size / 2;
-    of_phase[1] /= e->size / 2;
+    mine[GET] *= gets > 0 ? 1e6 / (double) gets : 0.0;
+    mine[WAIT] *= gets > 0 ? 1e6 / (double) gets : 0.0;
+    mine[WORK] *= 1e6 / (double) n;
+    MPI_Allreduce(mine, of_phase, PARTS, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    for (int i = 0; i < PARTS; i++)
+        of_phase[i] /= e->size / 2;
 }
 
 /* One round; the gets of each phase bring the data of that phase. */
 static void measure_round(exchange_t * e, long n, long units, double of_round[FIELDS])
 {
     static int phase;
-    double waiting[2], alone[2], beside[2];
+    double waiting[PARTS], alone[PARTS], beside[PARTS];
     phase = (phase + 1) % 65537;
     if (!is_target(e))
         put_data(e, phase);
@@ -140,10 +149,11 @@ static void measure_round(exchange_t * e, long n, long units, double of_round[FI
     run(e, n, units, 1, beside);
     if (!is_target(e))
         check_data(e, phase);
-    of_round[WAITING] = waiting[0];
-    of_round[COMPUTING] = beside[0];
-    of_round[ALONE] = alone[1];
-    of_round[BESIDE] = beside[1];
+    of_round[WAITING] = waiting[GET];
+    of_round[COMPUTING] = beside[GET];
+    of_round[FLUSH] = beside[WAIT];
+    of_round[ALONE] = alone[WORK];
+    of_round[BESIDE] = beside[WORK];
 }
 
 static void report(const exchange_t * e, const exchange_options_t * o, const double *value)
@@ -154,13 +164,13 @@ static void report(const exchange_t * e, const exchange_options_t * o, const dou
     if (o->json)
         printf("{\"bench\": \"rma\", \"bytes\": %d, \"users\": %d, \"place\": \"%s\", "
                "\"memory\": \"%s\", \"compute\": %.6g, \"value\": %.6g, \"unit\": "
-               "\"us of a get and flush\", \"waiting_us\": %.6g, \"alone_us\": %.6g, "
-               "\"beside_us\": %.6g, \"slowdown\": %.6g}\n",
+               "\"us of a get and flush\", \"waiting_us\": %.6g, \"wait_us\": %.6g, "
+               "\"alone_us\": %.6g, \"beside_us\": %.6g, \"slowdown\": %.6g}\n",
                bytes, e->size, exchange_places[o->place], exchange_memories[o->memory], compute_us,
-               value[COMPUTING], value[WAITING], value[ALONE], value[BESIDE], slowdown);
+               value[COMPUTING], value[WAITING], value[FLUSH], value[ALONE], value[BESIDE], slowdown);
     else
-        printf("%8d %9.2f %9.2f %9.2f %9.2f %9.1f\n", bytes, value[WAITING], value[COMPUTING],
-               value[ALONE], value[BESIDE], slowdown);
+        printf("%8d %9.2f %9.2f %9.2f %9.2f %9.2f %9.1f\n", bytes, value[WAITING], value[COMPUTING],
+               value[FLUSH], value[ALONE], value[BESIDE], slowdown);
     fflush(stdout);
 }
 
@@ -192,7 +202,8 @@ int main(int argc, char **argv)
     exchange_place(&e, opt.place == PLACE_IDLE ? PLACE_OWN : opt.place);
     e.memory = opt.memory;
     if (e.rank == 0 && !opt.json)
-        printf("# %d processes\n#  bytes   waiting computing     alone    beside slowdown%%\n", e.size);
+        printf("# %d processes\n"
+               "#  bytes   waiting computing      wait     alone    beside slowdown%%\n", e.size);
     for (int i = 0; i < opt.n; i++) {
         bytes = opt.sizes[i];
         measure(&e, &opt);

@@ -14,9 +14,10 @@ from driver.figures import FIGURES, LAYOUTS, Set
 # threads, and it runs until its work is done; "locks": the threads of one process, without MPI. env:
 # for all libraries. without: families of libraries that cannot do it. traced: the figure of the
 # thread trace that is the result (traced.py).
-# may_fail: the size from which on a library may be unable to run it (None: none).
+# may_fail: the size from which on a library may be unable to run it (None: none). users: their number
+# (None: that of --users).
 Benchmark = namedtuple("Benchmark", "program options about better kind axis letter sizes floor env "
-                       "without traced may_fail")
+                       "without traced may_fail users")
 THREADS = (1, 8, 16, 64)
 WITHOUT_THREADS, WITHOUT_DURATION = ("users", "single", "counted"), ("app", "counted")
 COUNTED = ("isend", "irecv", "put", "direct", "test", "wait")
@@ -28,9 +29,9 @@ ASYNC = {"MPIR_CVAR_ASYNC_PROGRESS": "1", "I_MPI_ASYNC_PROGRESS": "1"}
 
 
 def benchmark(program, options, about, better="more", kind="threads", axis="bytes", letter="-s",
-              sizes=(64,), floor=None, env=None, without=(), of_trace=None, may_fail=None):
+              sizes=(64,), floor=None, env=None, without=(), of_trace=None, may_fail=None, users=None):
     return Benchmark(program, options.split(), about, better, kind, axis, letter, sizes, floor,
-                     env or {}, without, of_trace, may_fail)
+                     env or {}, without, of_trace, may_fail, users)
 
 
 BENCHMARKS = {
@@ -74,6 +75,8 @@ BENCHMARKS = {
                         sizes=(524288,)),
     "many2one": benchmark("casper/many2one", "", "all processes to process 0", "more", "users",
                           sizes=GHOST_SIZES),
+    **{f"many2one-{n}": benchmark("casper/many2one", "", f"likewise, {n} processes", "more", "users",
+                                  sizes=GHOST_SIZES, users=n) for n in (3, 5)},
     "rma": benchmark("casper/rma", "", "a get and its flush while the target computes", "less", "users",
                      sizes=GHOST_SIZES),
 }
@@ -159,7 +162,8 @@ SETS = {
                   "NAME:DIR:CSP_NG=1,... and what competes",
                   [("overlap", None, GHOST_SIZES, "-p own"), ("overlap", None, GHOST_SIZES, "-p idle"),
                    ("post", None, (64, 8192, 65536), "-p own -w 64"), ("halo2d", None, None, "-p own"),
-                   ("halo2d", None, None, "-p idle"), ("many2one", None, (64, 65536), "-w 8"),
+                   ("halo2d", None, None, "-p idle"),
+                   *((b, None, (64, 65536), "-w 8") for b in ("many2one", "many2one-3", "many2one-5")),
                    ("rma", None, (8, 4096, 65536), "-p own")],
                   None, (), ""),
     "knobs": Set("lockq, one knob away from its default at a time",

@@ -38,7 +38,8 @@ def ignored(benchmark, a):
     """The options that the user gave and that mean nothing to a benchmark."""
     b = BENCHMARKS[benchmark]
     means = {"--threads": b.kind not in WITHOUT_THREADS, "--sizes": b.axis is not None,
-             "--users": b.kind == "users", "--duration": b.kind not in WITHOUT_DURATION}
+             "--users": b.kind == "users" and b.users is None,
+             "--duration": b.kind not in WITHOUT_DURATION}
     return [option for option, used in means.items() if not used and getattr(a, option[2:]) is not None]
 
 
@@ -72,14 +73,15 @@ def fields_of(point, a):
               b.axis: point.size}
     fields = {k: v for k, v in fields.items() if k is not None and v is not None}
     return {"benchmark": point.benchmark, "better": b.better, "axes": list(fields), **fields,
-            "options": " ".join(point.options), "users": a.users if b.kind == "users" else None,
+            "options": " ".join(point.options),
+            "users": (b.users or a.users) if b.kind == "users" else None,
             "duration": a.duration if b.kind not in WITHOUT_DURATION else None}
 
 
 def processes_of(b, point, library, users):
     if b.kind == "processes":
         return 2 * point.threads
-    return {"users": library.processes(users), "ranks": 4}.get(b.kind, 2)
+    return {"users": library.processes(b.users or users), "ranks": 4}.get(b.kind, 2)
 
 
 def window_of(point):

@@ -23,7 +23,7 @@ from driver.stats import median_interval, paired_ratio
 MEASURED = ("value", "latency_ns", "combining_rate", "call_ns", "wake_ns", "wake_over_signal",
             "contested", "seconds", "p99", "p99_9", "p99_99", "longest", "over_100us", "preempted",
             "post_us", "wait_us", "pure_us", "alone_us", "together_us", "computing_us", "overlap",
-            "slowdown", "taken", "rate", "post_ns")
+            "slowdown", "taken", "rate", "post_ns", "waiting_us", "beside_us")
 # fields of one run
 DROPPED = ("round", "repeat", "time", "messages", "operations", "round_trips", "load",
            "line_ns", "run", "order_seed", "nth", "reason")

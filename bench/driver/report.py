@@ -70,6 +70,10 @@ def interval(point, name, more=""):
     return f"{point[name]:.3g} ({point[name + '_low']:.3g}..{point[name + '_high']:.3g}{more})"
 
 
+def number(point, name):
+    return "" if point.get(name) is None else f"{point[name]:.3g}"
+
+
 def pairs_of(point):
     return point["ratio_pairs"] if point.get("ratio") is not None else None
 
@@ -85,6 +89,8 @@ def columns_of(points):
                 ("95 % interval", lambda p: f"{p['low']:.4g}..{p['high']:.4g}"),
                 ("runs", lambda p: str(p["n"])),
                 ("pairs", lambda p: str(pairs_of(p) or "") if unlike else ""),
+                ("wait us", lambda p: number(p, "wait_us")),
+                ("slowdown %", lambda p: number(p, "slowdown")),
                 (f"over {base}", lambda p: interval(p, "ratio")),
                 ("over floor", lambda p: "" if p.get("of_floor") is None
                  else f"{p['of_floor']:.3g}")]
