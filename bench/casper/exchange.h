@@ -21,8 +21,9 @@
 
 #define EXCHANGE_ROUNDS 9       /* measured; results are medians of them */
 #define EXCHANGE_MOST    (1 << 26)      /* bytes of a message */
-#define EXCHANGE_USAGE   "[-s bytes,..] [-d seconds] [-p free|own|idle] [-m malloc|mpi] [-j] [-h]"
-#define EXCHANGE_OPTIONS "s:d:p:m:jh"
+#define EXCHANGE_USAGE   "[-s bytes,..] [-d seconds] [-p free|own|idle] [-m malloc|mpi] [-o bytes] " \
+    "[-j] [-h]"
+#define EXCHANGE_OPTIONS "s:d:p:m:o:jh"
 #define EXCHANGE_SIZES   "0,64,1024,4096,8192,65536,262144,1048576,4194304"
 
 enum { PLACE_FREE, PLACE_OWN, PLACE_IDLE };
@@ -33,6 +34,7 @@ static const char *const exchange_memories[] = { "malloc", "mpi" };
 
 typedef struct {
     int n, json, place, memory;
+    int threshold;              /* smaller messages are not offloaded; 0: all are */
     int sizes[BENCH_MAX_POINTS];
     double duration;            /* seconds of a point */
 } exchange_options_t;
@@ -108,6 +110,21 @@ static inline void exchange_hint(MPI_Comm comm)
     MPI_Info_free(&info);
 }
 
+/* Both ends of a message must know whether it is offloaded, and do: no receive here has more room than
+ * its message has bytes. */
+static inline void exchange_threshold(MPI_Comm comm, int bytes)
+{
+    MPI_Info info;
+    char text[16];
+
+    snprintf(text, sizeof(text), "%d", bytes);
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "mpi_assert_exact_length", "true");
+    MPI_Info_set(info, "offload_min_msgsz", text);
+    MPI_Comm_set_info(comm, info);
+    MPI_Info_free(&info);
+}
+
 /* Starts MPI; stops if there are fewer than `least` processes. */
 static inline void exchange_start(int *argc, char ***argv, int least, exchange_t * e)
 {
@@ -161,6 +178,7 @@ static inline void exchange_help(const exchange_about_t * about)
                "      and odd processes sleep while the others compute: they leave their processor\n"
                "      to ghosts\n"
                "  -m  memory of the messages: malloc, or mpi: of MPI_Alloc_mem (%s)\n"
+               "  -o  bytes of the smallest message that is offloaded to ghosts (0)\n"
                "  -j  JSON lines\n"
                "%s",
                about->what, about->usage, about->own_help, about->sizes,
@@ -185,6 +203,7 @@ static inline void exchange_parse(int argc, char **argv, const exchange_about_t 
             case 'd': o->duration = bench_seconds("-d", optarg); break;
             case 'p': o->place = exchange_place_of(optarg); break;
             case 'm': o->memory = exchange_memory_of(optarg); break;
+            case 'o': o->threshold = (int) bench_int("-o", optarg, 0, EXCHANGE_MOST); break;
             case 'j': o->json = 1; break;
             case 'h': exchange_help(about); break;
             default: good = own(c); break;
@@ -192,6 +211,8 @@ static inline void exchange_parse(int argc, char **argv, const exchange_about_t 
     }
     if (!good || optind != argc)
         bench_usage_error("usage: %s " EXCHANGE_USAGE, about->usage);
+    if (o->threshold > 0)
+        exchange_threshold(MPI_COMM_WORLD, o->threshold);
 }
 
 /* ---- the list of messages ---- */
@@ -516,14 +537,14 @@ static inline void exchange_report(const exchange_t * e, const exchange_options_
         return;
     if (o->json)
         printf("{\"bench\": \"%s\", \"bytes\": %d, \"users\": %d, \"place\": \"%s\", "
-               "\"memory\": \"%s\", %s"
+               "\"memory\": \"%s\", \"threshold\": %d, %s"
                "\"value\": %.6g, \"unit\": \"%s\", \"post_us\": %.6g, \"wait_us\": %.6g, "
                "\"pure_us\": %.6g, \"alone_us\": %.6g, \"together_us\": %.6g, "
                "\"computing_us\": %.6g, \"overlap\": %.6g, \"slowdown\": %.6g, "
                "\"taken\": %.6g, \"rate\": %.6g}\n",
-               bench, bytes, e->size, exchange_places[o->place], exchange_memories[o->memory], more,
-               value, unit, r->post, r->wait, r->pure, r->alone, r->together, r->computing,
-               r->overlap, r->slowdown, r->taken, r->rate);
+               bench, bytes, e->size, exchange_places[o->place], exchange_memories[o->memory],
+               o->threshold, more, value, unit, r->post, r->wait, r->pure, r->alone, r->together,
+               r->computing, r->overlap, r->slowdown, r->taken, r->rate);
     else
         printf("%8d %9.2f %9.2f %9.2f %9.2f %9.2f %9.2f %8.1f %9.1f %7.1f %8.4f\n", bytes, r->post,
                r->wait, r->pure, r->alone, r->together, r->computing, r->overlap, r->slowdown,

@@ -20,7 +20,7 @@ static const exchange_about_t about = {
         "  alone      computation of the target, without gets\n"
         "  beside     the same computation, beside the gets\n"
         "  slowdown   % by which it takes longer\n"
-        "Odd processes get all the time: -p idle is the same as -p own.\n"
+        "Odd processes get all the time: -p idle is the same as -p own. No message is sent: no -o.\n"
 };
 
 enum { WAITING, COMPUTING, FLUSH, ALONE, BESIDE, FIELDS };
@@ -197,6 +197,8 @@ int main(int argc, char **argv)
     exchange_options_t opt;
     exchange_start(&argc, &argv, 2, &e);
     exchange_parse(argc, argv, &about, own_option, &opt);
+    if (opt.threshold)
+        bench_usage_error("option -o: rma sends no messages");
     if (e.size % 2)
         bench_usage_error("run with an even number of processes (and ghosts), not %d", e.size);
     exchange_place(&e, opt.place == PLACE_IDLE ? PLACE_OWN : opt.place);

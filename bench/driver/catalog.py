@@ -161,8 +161,9 @@ SETS = {
     "casper": Set("ghost processes, CasperII's figures 3 to 7, and gets: give --library "
                   "NAME:DIR:CSP_NG=1,... and what competes",
                   [("overlap", None, GHOST_SIZES, "-p own"), ("overlap", None, GHOST_SIZES, "-p idle"),
-                   ("post", None, (64, 8192, 65536), "-p own -w 64"), ("halo2d", None, None, "-p own"),
-                   ("halo2d", None, None, "-p idle"),
+                   ("post", None, (64, 8192, 65536), "-p own -w 64"),
+                   ("post", None, (64, 8192, 65536), "-p own -w 64 -o 8192"),
+                   ("halo2d", None, None, "-p own"), ("halo2d", None, None, "-p idle"),
                    *((b, None, (64, 65536), "-w 8") for b in ("many2one", "many2one-3", "many2one-5")),
                    ("rma", None, (8, 4096, 65536), "-p own")],
                   None, (), ""),
