@@ -36,6 +36,9 @@ static int start_send(const void *buf, MPI_Aint count, MPI_Datatype datatype, in
     if (mpi_errno != MPI_SUCCESS) {
         if (mpi_errno == MPIX_ERR_NOREQ)
             MPIR_ERR_SET(mpi_errno, MPI_ERR_OTHER, "**nomem");
+        /* or the next message goes to a buffer that is the caller's again */
+        if (!MPIR_Request_is_complete(rreq))
+            MPID_Cancel_recv(rreq);
         MPIR_Request_free(rreq);
     }
     return mpi_errno;
@@ -66,7 +69,7 @@ static int wait_for_both(MPIR_Request * sreq, MPIR_Request * rreq)
                 MPID_Cancel_send(sreq);
                 MPIR_STATUS_SET_CANCEL_BIT(sreq->status, FALSE);
             }
-            goto fn_fail;
+            break;
         }
     }
     MPID_Progress_end(&state);

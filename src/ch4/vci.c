@@ -29,6 +29,7 @@ void MPIDI_vci_init(int vci)
     tsm_store(&v->entering, 0, TSM_RELAXED);
     tsm_store(&v->polls, 0, TSM_RELAXED);
     tsm_store(&v->flushing, 0, TSM_RELAXED);
+    tsm_store(&v->second_look, TSM_SECOND_LOOK_NONE, TSM_RELAXED);
     v->counter_waits = NULL;
     v->draining = 0;
     v->poll_error = MPI_SUCCESS;

@@ -11,6 +11,7 @@
 
 #include "post_queue.h"
 #include "tsm/combine/tsm_dsm_lock.h"
+#include "tsm/queue/tsm_second_look.h"
 #include "tsm/tsm_usc.h"
 
 /* A thread that waits until a counter of operations is 0; on its stack. */
@@ -37,6 +38,7 @@ typedef struct MPIDI_vci {
     tsm_usc_t usc TSM_ALIGNED;
     /* seldom written */
     TSM_ATOMIC(int) flushing TSM_ALIGNED;       /* flushes that hold operations back; any thread */
+    tsm_second_look_t second_look;      /* of a holder that finds an operation half posted */
     int index;                  /* this is MPIDI_VCI(index); threads that post read it */
     MPIDI_counter_wait_t *counter_waits;        /* for one-sided operations; see complete.h */
     struct MPIDI_combiner *combiner;    /* with the model hybcomb, else NULL; see issue/hybcomb.h */

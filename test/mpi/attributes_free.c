@@ -3,7 +3,7 @@
 
 /* MPI_Comm_free and MPI_Comm_disconnect call the delete functions of all attributes before they
  * return, in the calling thread, once, also while requests still use the communicator; the functions
- * may call MPI, and delete the attribute themselves. If one of them fails, the call fails and the
+ * may call MPI, and delete the attribute themselves. So does MPI_Type_free, for types. If one of them fails, the call fails and the
  * communicator stays. MPI_Finalize deletes the attributes of MPI_COMM_SELF while the program can still
  * communicate, and those of MPI_COMM_WORLD. Each thread has its own communicator, of both
  * processes. */
@@ -153,6 +153,39 @@ static void deleted_before(MPI_Comm parent)
     free(a);
 }
 
+static int delete_of_type(MPI_Datatype type, int keyval, void *value, void *extra)
+{
+    (void) type;
+    return delete_it(MPI_COMM_NULL, keyval, value, extra);
+}
+
+/* A receive that waits and a send use the type when it is freed. */
+static void of_type(MPI_Comm parent, int tag)
+{
+    int other, in[2] = { -1, -1 }, out[2] = { tag, tag };
+    attr_t a = {.fails = 1,.tag = tag };
+    MPI_Datatype type;
+    MPI_Request r[2];
+
+    MT_OK(MPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, delete_of_type, &other, NULL));
+    MT_OK(MPI_Type_contiguous(2, MPI_INT, &type));
+    MT_OK(MPI_Type_commit(&type));
+    MT_OK(MPI_Type_set_attr(type, other, &a));
+    MT_OK(MPI_Irecv(in, 1, type, mt.peer, tag, parent, &r[0]));
+    MT_CHECK(MPI_Type_free(&type) != MPI_SUCCESS, "a delete function failed, MPI_Type_free did not");
+    MT_CHECK(type != MPI_DATATYPE_NULL, "MPI_Type_free failed, but the type is null");
+    check(&a, "after an error");
+    a = (attr_t) {.tag = tag};
+    MT_OK(MPI_Type_set_attr(type, other, &a));
+    MT_OK(MPI_Isend(out, 1, type, mt.peer, tag, parent, &r[1]));
+    MT_OK(MPI_Type_free(&type));
+    check(&a, "after MPI_Type_free");
+    MT_OK(MPI_Waitall(2, r, MPI_STATUSES_IGNORE));
+    MT_CHECK(in[1] == tag, "got %d", in[1]);
+    check(&a, "after the last use of the type");
+    MT_OK(MPI_Type_free_keyval(&other));
+}
+
 static void *worker(void *arg)
 {
     mt_thread_t *t = arg;
@@ -161,6 +194,7 @@ static void *worker(void *arg)
     pending(parent, t->id);
     failing(parent, t->id);
     deleted_before(parent);
+    of_type(parent, t->id);
     for (long i = 0; i < mt.iters; i++)
         complete(parent, t->id, i % 8 == 0);
     return NULL;

@@ -48,6 +48,21 @@ void MPIDI_section_poll_for_others(MPIDU_Thread_mutex_t * m)
         vci->poll_error = mpi_errno;
 }
 
+/* As the holder: issue what is posted; if another thread is between the two stores of its post, ask for
+ * a second look. Returns the number issued. */
+static int issue_or_ask(MPIDI_vci_t * vci, int budget)
+{
+    int issued = MPIDI_posted_issue(vci, budget);
+
+    if (unlikely(issued == 0)) {
+        tsm_second_look_ask(&vci->second_look);
+        issued = MPIDI_posted_issue(vci, budget);
+    } else {
+        tsm_second_look_settle(&vci->second_look);
+    }
+    return issued;
+}
+
 /* Issue operations that are posted after the release of the lock, unless another thread holds it. That
  * thread looks at the queue when it leaves, and so does this one. Does not read m->vci, which is in a
  * line of the holder's. */
@@ -59,12 +74,12 @@ void MPIDI_section_help(MPIDU_Thread_mutex_t * m)
 
     /* in this order: on ARM and POWER the seq_cst load keeps the try behind the post */
     while (budget > 0 && MPIDI_section_has_posted(vci) && MPIDI_vci_lock_try(m, is_other)) {
-        int issued = MPIDI_posted_issue(vci, budget);
+        int issued = issue_or_ask(vci, budget);
         MPIDI_section_release(m);
         MPIDI_SECTION_FENCE();
-        if (issued == 0)
-            break;      /* another thread is between the two stores of its post; it tries the lock */
-        budget -= issued;
+        if (issued == 0 && !tsm_second_look_is_due(&vci->second_look))
+            break;      /* a thread in the middle of its post tries the lock afterwards */
+        budget -= MPL_MAX(issued, 1);
     }
 }
 

@@ -1,0 +1,85 @@
+/*
+ * Copyright (C) by the MPICH-TSM developers
+ *     See COPYRIGHT in top-level directory
+ */
+
+/*
+ * The second look: an item whose push was half done when the holder of a lock looked is not forgotten.
+ *
+ * A push of SWP is two stores: the node becomes the tail, then it is linked to the node before it. A
+ * holder that looks between the two finds a queue that is not empty but has nothing to take. It must
+ * not wait for the second store, and leaves. The thread that posts tries the lock after that store; if
+ * it fails because this same holder has not left yet, neither would look again. So the holder asks for
+ * a second look, and a thread that posts and finds this says that there is something to see.
+ *
+ *     holder: ask, pop; release the lock, full fence; is_due?      poster: push; tell; try the lock
+ *
+ * Source:     not in ICS'19 section 3.4, where an item waits for the next completion call of its
+ *             thread. The holder's look after its release is in section.h.
+ * Threads:    any number that post, one holder at a time, which may not have asked `is_due` yet when
+ *             the next one asks. Threads that post only read the state as long as no holder asks, so
+ *             keep it in a line that is seldom written.
+ *
+ * Proof and pairs are at the end of this file.
+ */
+
+#ifndef TSM_SECOND_LOOK_H_INCLUDED
+#define TSM_SECOND_LOOK_H_INCLUDED
+
+#include "../tsm_atomic.h"
+
+typedef TSM_ATOMIC(uint32_t) tsm_second_look_t;
+
+#define TSM_SECOND_LOOK_NONE  0
+#define TSM_SECOND_LOOK_ASKED 1
+#define TSM_SECOND_LOOK_DUE   2
+
+/* By the holder, which has found nothing to take in a queue that is not empty; it then pops once more.
+ * Wait-free, as all calls here. */
+static inline void tsm_second_look_ask(tsm_second_look_t * look)
+{
+    tsm_swap(look, TSM_SECOND_LOOK_ASKED, TSM_RELAXED);
+    tsm_full_fence();
+}
+
+/* By the holder, which has taken something and so will look again. */
+static inline void tsm_second_look_settle(tsm_second_look_t * look)
+{
+    if (__builtin_expect(tsm_load(look, TSM_RELAXED) != TSM_SECOND_LOOK_NONE, 0))
+        tsm_store(look, TSM_SECOND_LOOK_NONE, TSM_RELAXED);
+}
+
+/* By the thread that has asked, behind the release of the lock and a full fence. 1: look again. */
+static inline int tsm_second_look_is_due(tsm_second_look_t * look)
+{
+    return tsm_load(look, TSM_RELAXED) == TSM_SECOND_LOOK_DUE;
+}
+
+/* By any thread after its push and before it tries the lock. */
+static inline void tsm_second_look_tell(tsm_second_look_t * look)
+{
+    tsm_full_fence();
+    if (__builtin_expect(tsm_load(look, TSM_RELAXED) == TSM_SECOND_LOOK_ASKED, 0)) {
+        tsm_store(look, TSM_SECOND_LOOK_DUE, TSM_RELAXED);
+        tsm_full_fence();
+    }
+}
+
+/*
+ * Invariants: (1) an item whose push is over is taken, or a holder looks again. Let H be the thread
+ *             that holds the lock when the poster's try fails, in its last turn: one in which it
+ *             takes nothing, or it would look again. If the poster read the state before H asked,
+ *             H's pop, which follows, finds the link. If after, the state is DUE before the try:
+ *             then the try finds the lock released, or H finds DUE, unless a later holder has
+ *             written the state since. That one took the lock after the try failed; put it in
+ *             place of H. (2) Each further turn of a holder that takes nothing answers a store of
+ *             DUE by another push.
+ * Progress:   wait-free.
+ *
+ *   The pairs are full fences: that of ask with that of tell (the link, the state), and the second one
+ *   of tell with the holder's behind its release (the state, the lock). Only atomic accesses rely on
+ *   them; the item itself passes with the queue. A state that stays ASKED or DUE after the holder has
+ *   left costs threads that post a store, until a holder takes something.
+ */
+
+#endif /* TSM_SECOND_LOOK_H_INCLUDED */
