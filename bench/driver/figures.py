@@ -41,8 +41,9 @@ ICS19 = {
     "ics19-fig5": Set(
         "rates and latency by message size, many threads on one side",
         [(b, (16,), BYTES, "") for b in (*RATES, "latency-server")], ICS_MODELS,
-        (*(Claim(b, {}, "lockq", other, None, None, text) for b in RATES
-           for other, text in (("offload", "offload first, lockq next"), ("csync", "lockq is ahead"))),
+        (*(Claim(b, {"bytes": size}, "lockq", other, None, None, text) for b in RATES
+           for other, text in (("offload", "offload first, lockq next"), ("csync", "lockq is ahead"))
+           for size in BYTES if (b, other, size) != ("fanin", "offload", 1)),
          Claim("fanin", {"bytes": 1}, "lockq", "offload", None, None,
                "close: sends below 64 bytes are complete at once"),
          *(Claim("latency-server", {}, ours, "global", None, None, "well, unlike global")
