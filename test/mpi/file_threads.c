@@ -12,6 +12,7 @@
 #define VALUES 1000
 #define REGION (1 << 18)         /* bytes that a process writes with its individual pointer at most */
 #define POINTER_ROUNDS 200
+#define SHARED_ROUNDS 50         /* values that a thread writes with the shared pointer */
 
 static MPI_Comm comms[MT_MAX_THREADS];
 static MPI_File shared;
@@ -97,25 +98,47 @@ static void error_handler(void)
 
 static void *write_shared(void *arg)
 {
-    const int value = mt.rank * mt.threads + ((mt_thread_t *) arg)->id;
-    MT_OK(MPI_File_write_shared(shared, &value, 1, MPI_INT, MPI_STATUS_IGNORE));
+    const int first = (mt.rank * mt.threads + ((mt_thread_t *) arg)->id) * SHARED_ROUNDS;
+    for (int value = first; value < first + SHARED_ROUNDS; value++)
+        MT_OK(MPI_File_write_shared(shared, &value, 1, MPI_INT, MPI_STATUS_IGNORE));
+    return NULL;
+}
+
+/* Record locks belong to the process: this thread must not drop the one of a thread that writes. */
+static void *ask_shared(void *arg)
+{
+    MPI_Offset at, last = 0, size;
+    (void) arg;
+    for (; !atomic_load(&is_over); last = at) {
+        MT_OK(MPI_File_get_position_shared(shared, &at));
+        MT_CHECK(at >= last, "the shared pointer went from %lld to %lld", (long long) last,
+                 (long long) at);
+        MT_OK(MPI_File_get_size(shared, &size));
+        usleep(20);             /* lets those that write have the mutex */
+    }
     return NULL;
 }
 
 static void shared_pointer(void)
 {
-    const int n = mt.size * mt.threads;
-    int *seen = mt_alloc((size_t) n * sizeof(int)), value;
+    const int n = mt.size * mt.threads * SHARED_ROUNDS;
+    int *seen = mt_alloc((size_t) n * sizeof(int)), *values = mt_alloc((size_t) n * sizeof(int));
+    pthread_t thread;
     shared = open_file(comms[0], "shared", 0);
+    atomic_store(&is_over, 0);
+    MT_CHECK(pthread_create(&thread, NULL, ask_shared, NULL) == 0, "cannot create a thread");
     mt_run(mt.threads, write_shared);
+    atomic_store(&is_over, 1);
+    pthread_join(thread, NULL);
     MT_OK(MPI_File_sync(shared));
     MT_OK(MPI_Barrier(MPI_COMM_WORLD));
-    for (int i = 0; i < n; i++) {
-        MT_OK(MPI_File_read_at(shared, i * (MPI_Offset) sizeof(int), &value, 1, MPI_INT,
-                               MPI_STATUS_IGNORE));
-        MT_CHECK(value >= 0 && value < n && !seen[value]++, "value %d is wrong or there twice", value);
-    }
+    memset(values, -1, (size_t) n * sizeof(int));
+    MT_OK(MPI_File_read_at(shared, 0, values, n, MPI_INT, MPI_STATUS_IGNORE));
+    for (int i = 0; i < n; i++)
+        MT_CHECK(values[i] >= 0 && values[i] < n && !seen[values[i]]++,
+                 "value %d is wrong or there twice", values[i]);
     MT_OK(MPI_File_close(&shared));
+    free(values);
     free(seen);
 }
 
@@ -161,6 +184,7 @@ static void beside_collective(void)
     char *bytes = mt_alloc(REGION);
     pthread_t thread;
     int written = 0;
+    atomic_store(&is_over, 0);
     MT_OK(MPI_File_seek(shared, start, MPI_SEEK_SET));
     MT_CHECK(pthread_create(&thread, NULL, write_far, NULL) == 0, "cannot create a thread");
     for (; !atomic_load(&is_over) && written < REGION; written++) {
