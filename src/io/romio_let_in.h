@@ -17,7 +17,10 @@
  *                           for one that is opening it; a thread that will open it says so, and sets
  *                           fd_->romio.opening_shared_fp to 0 afterwards
  *   ROMIO_SYSTEM_HINTS(fd_) make ADIOI_syshints: another thread sees all hints or none
- *   ROMIO_IS_INITIALIZED(flag_)  as MPI_Initialized, which knows nothing of sessions */
+ *   ROMIO_IS_INITIALIZED(flag_)  as MPI_Initialized, which knows nothing of sessions
+ *   ROMIO_AT_END(function_, keyval_)  call the delete function when MPI is taken down: MPI_COMM_SELF's
+ *                           attributes go in MPI_Finalize, when sessions may have files open, or be
+ *                           opening one, or come later */
 
 #ifdef ROMIO_INSIDE_MPICH
 
@@ -29,6 +32,8 @@ int MPIR_Ext_cs_let_in(void);
 void MPIR_Ext_cs_take_back(int had);
 /* With the mutex: let other threads in once. */
 void MPIR_Ext_cs_yield(void);
+
+void MPIR_Ext_at_end(MPI_Delete_function * function, int *keyval);
 
 #define ROMIO_LET_IN(call_) \
     ({ \
@@ -44,6 +49,7 @@ void MPIR_Ext_cs_yield(void);
         (fd_)->romio.opening_shared_fp = ((fd_)->shared_fp_fd == ADIO_FILE_NULL); \
     } while (0)
 #define ROMIO_IS_INITIALIZED(flag_) (*(flag_) = MPIR_Ext_is_initialized())
+#define ROMIO_AT_END(function_, keyval_) MPIR_Ext_at_end(function_, &(keyval_))
 
 #undef MPI_Allgather
 #undef MPI_Allreduce
@@ -96,6 +102,7 @@ void MPIR_Ext_cs_yield(void);
 #define ROMIO_LET_IN(call_) (call_)
 #define ROMIO_OPEN_ONCE(fd_) do { } while (0)
 #define ROMIO_IS_INITIALIZED(flag_) MPI_Initialized(flag_)
+#define ROMIO_AT_END(function_, keyval_) MPI_Attr_put(MPI_COMM_SELF, keyval_, (void *) 0)
 #endif
 
 #define ROMIO_SYSTEM_HINTS(fd_) \

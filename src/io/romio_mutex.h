@@ -27,6 +27,7 @@ static void romio_cs_yield(void) ATTRIBUTE((unused));
 int MPIR_Ext_cs_let_in(void);
 void MPIR_Ext_cs_take_back(int depth);
 int MPIR_Ext_is_initialized(void);
+void MPIR_Ext_at_end(MPI_Delete_function * function, int *keyval);
 int MPIR_Ext_grequest_class_create(MPI_Grequest_query_function * query,
                                    MPI_Grequest_free_function * end,
                                    MPI_Grequest_cancel_function * cancel,
@@ -95,6 +96,19 @@ int MPIR_Ext_is_initialized(void)
         mpi_errno = MPIR_init_comm_self();
     MPL_initlock_unlock(&MPIR_init_lock);
     return mpi_errno == MPI_SUCCESS;
+}
+
+static MPI_Delete_function *romio_end;
+
+static int end_romio(void *keyval)
+{
+    return romio_end(MPI_COMM_NULL, *(int *) keyval, NULL, NULL);
+}
+
+void MPIR_Ext_at_end(MPI_Delete_function * function, int *keyval)
+{
+    romio_end = function;
+    MPIR_Add_finalize(end_romio, keyval, MPIR_FINALIZE_CALLBACK_MAX_PRIO);
 }
 
 int MPIR_Ext_grequest_class_create(MPI_Grequest_query_function * query,

@@ -6,7 +6,7 @@
  * has to arrive although the sender is outside MPI then, waiting for a signal of the receiver.
  * The process of rank 1 keeps a session of its own open from the second to the last: processes
  * need not have none open at the same time. */
-#include "mt.h"
+#include "session.h"
 #include <signal.h>
 #include <sys/types.h>
 
@@ -26,17 +26,6 @@ static void *worker(void *arg)
         MT_CHECK(in == out, "thread %d: %d arrived instead of %d", t->id, in, out);
     }
     return NULL;
-}
-
-static MPI_Session open_session(void)
-{
-    MPI_Session s;
-    MPI_Info info;
-    MT_OK(MPI_Info_create(&info));
-    MT_OK(MPI_Info_set(info, "thread_level", "MPI_THREAD_MULTIPLE"));
-    MT_OK(MPI_Session_init(info, MPI_ERRORS_ARE_FATAL, &s));
-    MT_OK(MPI_Info_free(&info));
-    return s;
 }
 
 /* The process id of the sender is in the message; self in a run of one process. */
@@ -72,13 +61,9 @@ static void await_signal(void)
 
 static void session(void)
 {
-    MPI_Group group;
     MPI_Session s = open_session();
     pid_t pid = 0;
-    MT_OK(MPI_Group_from_session_pset(s, "mpi://WORLD", &group));
-    MT_OK(MPI_Comm_create_from_group(group, "tsm-test", MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL,
-                                     &comm));
-    MT_OK(MPI_Group_free(&group));
+    comm = comm_of_session(s, "mpi://WORLD");
     MT_OK(MPI_Comm_rank(comm, &mt.rank));
     MT_OK(MPI_Comm_size(comm, &mt.size));
     mt.peer = (mt.rank ^ 1) < mt.size ? mt.rank ^ 1 : mt.rank;

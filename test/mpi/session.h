@@ -1,0 +1,34 @@
+/* Copyright (C) by the MPICH-TSM developers
+ * See COPYRIGHT in top-level directory */
+
+#ifndef SESSION_H_INCLUDED
+#define SESSION_H_INCLUDED
+
+/* Sessions for several threads. Included by one source. */
+
+#include "mt.h"
+
+static inline MPI_Session open_session(void)
+{
+    MPI_Session s;
+    MPI_Info info;
+    MT_OK(MPI_Info_create(&info));
+    MT_OK(MPI_Info_set(info, "thread_level", "MPI_THREAD_MULTIPLE"));
+    MT_OK(MPI_Session_init(info, MPI_ERRORS_ARE_FATAL, &s));
+    MT_OK(MPI_Info_free(&info));
+    return s;
+}
+
+/* Of the processes of pset: collective. */
+static inline MPI_Comm comm_of_session(MPI_Session s, const char *pset)
+{
+    MPI_Group group;
+    MPI_Comm comm;
+    MT_OK(MPI_Group_from_session_pset(s, pset, &group));
+    MT_OK(MPI_Comm_create_from_group(group, "tsm-test", MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL,
+                                     &comm));
+    MT_OK(MPI_Group_free(&group));
+    return comm;
+}
+
+#endif /* SESSION_H_INCLUDED */
