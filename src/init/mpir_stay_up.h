@@ -8,11 +8,12 @@
 
 /* A process that has had an MPI session keeps the library until it exits.  The end of its last
  * session, or MPI_Finalize, only completes what the process still has to send; another session, or
- * MPI_Init, then starts at once.  Only mpir_init.c includes this file, and calls everything here with
- * MPIR_init_lock held.
+ * MPI_Init, then starts at once.  Only mpir_init.c includes this file, and calls everything here but
+ * MPII_end_self with MPIR_init_lock held.
  *
  *   MPII_may_start       an error once the library has been taken down
  *   MPII_is_up           whether there is nothing left to initialize
+ *   MPII_end_self        before a session or MPI_COMM_WORLD ends
  *   MPII_stays_up        after a session or MPI_COMM_WORLD has ended: whether to leave it at that
  *
  * Finalizing the library and initializing it again cannot work: both need all processes at the same
@@ -98,34 +99,32 @@ static int finish_sends(void)
     return mpi_errno;
 }
 
-/* MPI_Finalize must call the callbacks of MPI_COMM_SELF's attributes; they cannot wait until exit.
- * MPICH leaves the global section around a callback. */
-static int end_world(void)
+/* MPI_Finalize must call the delete functions of MPI_COMM_SELF's attributes; they cannot wait until
+ * exit.  It does so before anything else and without MPIR_init_lock, because they may begin and end
+ * sessions, or wait for threads that do.  MPI_COMM_WORLD still counts as open then.  MPICH leaves the
+ * global section around such a function. */
+static int MPII_end_self(bool is_world_model)
 {
     int mpi_errno = MPI_SUCCESS;
     MPIR_Comm *self = MPIR_Process.comm_self;
 
-    if (MPIR_Process.attr_free && self->attributes) {
+    if (is_world_model && !stay.is_exiting && MPIR_Process.attr_free && self->attributes) {
         MPID_THREAD_CS_ENTER(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);
         mpi_errno = MPIR_Process.attr_free(self->handle, &self->attributes);
-        self->attributes = NULL;
         MPID_THREAD_CS_EXIT(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);
     }
     return mpi_errno;
 }
 
-/* init_counter: sessions that are still open, and MPI_COMM_WORLD. *err: an MPI error code. */
-static bool MPII_stays_up(bool is_world_model, int *err)
+/* init_counter: sessions that are still open, and MPI_COMM_WORLD. self_errno: of MPII_end_self; the
+ * rest ends all the same. *err: an MPI error code. */
+static bool MPII_stays_up(int self_errno, int *err)
 {
     int mpi_errno = MPI_SUCCESS;
 
     stay.is_down = !stay.has_had_session || stay.is_exiting;
     if (stay.is_down)
         goto fn_exit;
-    if (is_world_model) {
-        mpi_errno = end_world();
-        MPIR_ERR_CHECK(mpi_errno);
-    }
     if (init_counter == 0) {
         mpi_errno = MPII_finalize_async();
         MPIR_ERR_CHECK(mpi_errno);
@@ -142,7 +141,7 @@ static bool MPII_stays_up(bool is_world_model, int *err)
         MPL_atomic_store_int(&MPIR_Process.mpich_state, MPICH_MPI_STATE__UNINITIALIZED);
     }
   fn_exit:
-    *err = mpi_errno;
+    *err = self_errno ? self_errno : mpi_errno;
     return !stay.is_down || init_counter > 0;
   fn_fail:
     goto fn_exit;
