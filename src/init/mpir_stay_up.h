@@ -26,6 +26,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#define ANSWER_SECONDS 1        /* to wait at most for room for answers to other processes */
+
 static struct {
     bool has_had_session, is_up, is_down, is_exiting;
     pid_t pid;                  /* of the process that initialized: a child must not finalize */
@@ -81,6 +83,44 @@ static int finish_send(MPIR_Request * req)
     return mpi_errno;
 }
 
+#ifdef MPIDI_CH4_MAX_VCIS
+/* Messages without a request, such as the answer to a synchronous send, that found no room. */
+static bool have_answers(void)
+{
+#ifndef MPIDI_CH4_DIRECT_NETMOD
+    for (int vsi = 0; vsi < MPIDI_POSIX_global.num_vsis; vsi++)
+        if (MPIDI_POSIX_global.per_vsi[vsi].postponed.waiting)
+            return true;
+#endif
+#ifdef HAVE_CH4_NETMOD_OFI
+    for (int vni = 0; vni < MPIDI_OFI_global.num_vnis; vni++)
+        for (int nic = 0; nic < MPIDI_OFI_global.num_nics; nic++)
+            if (MPIDI_OFI_HAS_DEFERRED_PEERS(MPIDI_OFI_get_ctx_index(NULL, vni, nic)))
+                return true;
+#endif
+    return false;
+}
+
+/* Not for ever: a process outside MPI makes no room. What is left goes at exit. */
+static int finish_answers(void)
+{
+    int mpi_errno = MPI_SUCCESS;
+    double gap = 0;
+    MPL_time_t start, now;
+
+    MPL_wtime(&start);
+    while (have_answers() && gap < ANSWER_SECONDS && mpi_errno == MPI_SUCCESS) {
+        mpi_errno = MPID_Progress_test(NULL);
+        MPL_thread_yield();
+        MPL_wtime(&now);
+        MPL_wtime_diff(&start, &now, &gap);
+    }
+    return mpi_errno;
+}
+#else
+#define finish_answers() MPI_SUCCESS
+#endif
+
 /* No other thread is in MPI any more, so none creates or frees requests. */
 static int finish_sends(void)
 {
@@ -95,6 +135,7 @@ static int finish_sends(void)
             for (int i = 0; mem->indirect[block] && i < REQUEST_NUM_INDICES && !mpi_errno; i++)
                 mpi_errno = finish_send((MPIR_Request *) mem->indirect[block] + i);
     }
+    mpi_errno = mpi_errno ? mpi_errno : finish_answers();
     MPID_THREAD_CS_EXIT(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);
     return mpi_errno;
 }
