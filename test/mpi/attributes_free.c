@@ -2,11 +2,11 @@
  * See COPYRIGHT in top-level directory */
 
 /* MPI_Comm_free and MPI_Comm_disconnect call the delete functions of all attributes before they
- * return, in the calling thread, once, also while requests still use the communicator; the functions
- * may call MPI, and delete the attribute themselves. So does MPI_Type_free, for types. If one of them fails, the call fails and the
- * communicator stays. MPI_Finalize deletes the attributes of MPI_COMM_SELF while the program can still
- * communicate, and those of MPI_COMM_WORLD. Each thread has its own communicator, of both
- * processes. */
+ * return, in the calling thread, once, also while requests still use the communicator; the
+ * functions may call MPI, and delete the attribute themselves. So does MPI_Type_free, for types. If
+ * one of them fails, the call fails and the communicator stays. MPI_Finalize deletes the attributes
+ * of MPI_COMM_SELF while the program can still communicate, and those of MPI_COMM_WORLD. Each
+ * thread has its own communicator, of both processes. */
 #include "mt.h"
 
 typedef struct {
