@@ -348,6 +348,64 @@ static void test_favoured_opens(void **state)
     assert_int_equal(favoured(), 0);
 }
 
+/* The gate is closed, and then the threads fit on the processors: the gate opens, although others
+ * queue, the lock stays taken and no quantum ends. */
+typedef struct behind {
+    TSM_ATOMIC(int) has_passed;
+    uintptr_t favoured;                 /* when the thread before it had left the queue */
+} behind_t;
+
+static void *behind_main(void *arg)
+{
+    behind_t *behind = arg;
+    tsm_mcs_node_t node;
+
+    tsm_mcs_acquire(&mcs.gate.queue, &node);
+    behind->favoured = favoured();
+    tsm_mcs_release(&mcs.gate.queue, &node);
+    tsm_store(&behind->has_passed, 1, TSM_RELEASE);
+    return NULL;
+}
+
+static void test_opens_when_threads_fit(void **state)
+{
+    unit_line_t line = { .lock = &mcs_ops };
+    behind_t behind = { 0, 1 };
+    tsm_mcs_node_t first;
+    pthread_t last;
+    void *thread = begin(0);
+
+    (void) state;
+    frozen = 1;
+    mcs_acquire(thread);
+    for (int id = 0; id < 2; id++)
+        unit_line_add(&line, id);
+    unit_wait_until(favoured() != 0);
+    unit_wait_until(tsm_load(&mcs.gate.waiting, TSM_ACQUIRE) == 2);
+    tsm_mcs_acquire(&mcs.gate.queue, &first);
+    unit_line_add(&line, 2);
+    unit_wait_until(tsm_load(&mcs.gate.queue.tail, TSM_ACQUIRE) != &first);
+    tsm_mcs_node_t *second = tsm_load(&mcs.gate.queue.tail, TSM_ACQUIRE);
+    assert_int_equal(pthread_create(&last, NULL, behind_main, &behind), 0);
+    unit_wait_until(tsm_load(&mcs.gate.queue.tail, TSM_ACQUIRE) != second);
+    tsm_mcs_release(&mcs.gate.queue, &first);
+    for (int i = 0; i < 100; i++) {
+        assert_int_equal(tsm_load(&behind.has_passed, TSM_ACQUIRE), 0);
+        sched_yield();
+    }
+    assert_int_not_equal(favoured(), 0);
+    tsm_load_override(0);
+    unit_wait_until(tsm_load(&behind.has_passed, TSM_ACQUIRE));
+    assert_int_equal(behind.favoured, 0);
+    assert_int_equal(favoured(), 0);
+    mcs_release(thread);
+    unit_line_end(&line);
+    pthread_join(last, NULL);
+    tsm_load_override(1);
+    frozen = 0;
+    end(thread);
+}
+
 /* How often the head of the queue is overtaken: the favoured thread, a stranger, uses the lock once in
  * each look of the head, and each reading of the clock is a tenth of the quantum. */
 static struct {
@@ -493,7 +551,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(closes_and_opens, mcs), TEST(favoured_goes_away, mcs), TEST(favoured_opens, mcs),
-        TEST(overtakes, mcs),
+        TEST(opens_when_threads_fit, mcs), TEST(overtakes, mcs),
         TEST(opens_in_its_own_name_only, mcs), TEST(try_at_the_gate, mcs), TEST(priorities, both),
         TEST(last_user_frees, ticket),
         TESTS(ticket), TEST(nobody_starves, ticket),

@@ -109,13 +109,13 @@ typedef struct tsm_gate_view {
     int looked;
 } tsm_gate_view_t;
 
-/* By the head: 1 if the gate is open, or the lock idle. */
+/* By the head: 1 if the gate is open or may open, or the lock idle. */
 static inline int tsm_gate_look_(void *arg)
 {
     tsm_gate_view_t *view = arg;
     uint32_t last = view->uses;
 
-    if (tsm_load(&view->gate->favoured, TSM_RELAXED) == 0)
+    if (tsm_load(&view->gate->favoured, TSM_RELAXED) == 0 || !tsm_load_crowded())
         return 1;
     view->uses = tsm_load(&view->gate->uses, TSM_RELAXED);
     if (!view->looked++)
@@ -141,7 +141,9 @@ static __attribute__((noinline, unused)) void tsm_gate_queue_(tsm_gate_t *gate, 
     if (above != NULL)
         tsm_watch(tsm_gate_look_above_, above);
     int last = tsm_load(&gate->queue.tail, TSM_RELAXED) == &node;
-    tsm_store(&gate->favoured, last ? 0 : tsm_watch_me(), TSM_RELAXED);
+    /* the load may have changed since the gate was closed: no thread but the head would notice */
+    int opens = last || !tsm_load_crowded();
+    tsm_store(&gate->favoured, opens ? 0 : tsm_watch_me(), TSM_RELAXED);
     tsm_mcs_release(&gate->queue, &node);
 }
 
@@ -206,20 +208,23 @@ static inline int tsm_gate_try_(tsm_gate_t *gate, tsm_gate_t *above)
  *             that arrive then queue. The first in the queue, the head, is awake and watches, with
  *             a yield for each look, since the favoured thread may need the processor. Its watch
  *             ends when
- *              - the gate is open, or
+ *              - the gate is open, or the load is no longer crowded, or
  *              - the favoured thread has not passed from one look to the next and no thread waits
  *                at the inner lock: a free lock does not stay idle while threads wait, or
  *              - TSM_WATCH_QUANTUM_NS are over.
- *             Then the head becomes the favoured thread if another thread queues behind it;
- *             otherwise it opens the gate. The favoured thread also opens the gate now and then if
- *             no thread queues. The inner lock orders the threads that have passed; ours are FIFO.
+ *             Then the head becomes the favoured thread if another thread queues behind it and the
+ *             load is still crowded; otherwise it opens the gate. The favoured thread also opens the
+ *             gate now and then if no thread queues. The inner lock orders the threads that have
+ *             passed; ours are FIFO.
  *
  * Invariants: (1) The gate is only policy: a thread that passes wrongly or twice, or with the name
  *             of a thread that has ended, costs order or speed. The inner lock alone excludes.
  *             (2) The queue's holder, the head, never sleeps, and its watch ends after a quantum at
  *             most, so the favoured thread wakes no thread and no wake-up can be lost. (3) While the
- *             load is not crowded, or at most one thread waits for the inner lock, `favoured` stays
- *             0, and the order is the inner lock's. (4) A thread touches the gate only before its
+ *             load is not crowded, or at most one thread waits for the inner lock, no thread closes
+ *             the gate. If it is closed when the load ceases to be crowded, the head opens it at its
+ *             next look, or else the next thread that must queue does. While it is open, the order
+ *             is the inner lock's. (4) A thread touches the gate only before its
  *             critical section, so the last holder may free gate and lock after release.
  * Progress:   passing is blocking and FIFO in the queue, with a quantum at most for each thread
  *             before us, as far as the scheduler runs the head; below another gate, with another
