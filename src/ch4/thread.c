@@ -27,6 +27,7 @@ static TSM_ATOMIC(MPIDI_thread_t *) threads;
 static void (*at_exit) (MPIDI_thread_t * thread);       /* written in MPI_Init */
 static pthread_key_t exit_key;
 static pthread_once_t exit_key_once = PTHREAD_ONCE_INIT;
+static TSM_ATOMIC(int) has_key;
 
 static int change(MPIDI_thread_t * thread, int from, int to)
 {
@@ -69,6 +70,22 @@ static void make_exit_key(void)
 {
     int err = pthread_key_create(&exit_key, thread_exit);
     MPIR_Assert(err == 0);
+    tsm_store(&has_key, 1, TSM_RELAXED);
+}
+
+/* The library may be unloaded before its threads end: no destructor may call into it then. The record
+ * of a thread that comes later stays in use. */
+__attribute__((destructor)) static void end_of_library(void)
+{
+    if (tsm_swap(&has_key, 0, TSM_RELAXED))
+        pthread_key_delete(exit_key);
+}
+
+/* Returns 0 or an errno value. */
+static int watch_exit(MPIDI_thread_t * self)
+{
+    pthread_once(&exit_key_once, make_exit_key);
+    return tsm_load(&has_key, TSM_RELAXED) ? pthread_setspecific(exit_key, self) : 0;
 }
 
 /* Returns the record of a thread that has ended, or NULL. */
@@ -100,10 +117,9 @@ MPIDI_thread_t *MPIDI_thread_create(void)
 {
     MPIDI_thread_t *self = take();
 
-    pthread_once(&exit_key_once, make_exit_key);
     if (!self)
         self = add();
-    if (!self || pthread_setspecific(exit_key, self)) {
+    if (!self || watch_exit(self)) {
         fprintf(stderr, "MPI: no memory for the state of a thread (%zu bytes)\n", sizeof(*self));
         abort();
     }

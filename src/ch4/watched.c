@@ -21,6 +21,7 @@ static TSM_ATOMIC(MPIDI_watched_t *) records;
 static __thread MPIDI_watched_t *mine;
 static pthread_key_t exit_key;
 static pthread_once_t exit_key_once = PTHREAD_ONCE_INIT;
+static TSM_ATOMIC(int) has_key;
 
 uint64_t MPIDI_watched_now(void)
 {
@@ -56,6 +57,14 @@ static void make_exit_key(void)
 {
     int err = pthread_key_create(&exit_key, record_exit);
     MPIR_Assert(err == 0);
+    tsm_store(&has_key, 1, TSM_RELAXED);
+}
+
+/* The library may be unloaded before its threads end: no destructor may call into it then. */
+__attribute__((destructor)) static void end_of_library(void)
+{
+    if (tsm_swap(&has_key, 0, TSM_RELAXED))
+        pthread_key_delete(exit_key);
 }
 
 MPIDI_watched_t *MPIDI_watched_first(void)
@@ -95,7 +104,8 @@ static MPIDI_watched_t *new_record(void)
     }
     tsm_store(&r->thread, (unsigned long) pthread_self(), TSM_RELAXED);
     tsm_store(&r->lwp, lwp_of_self(), TSM_RELAXED);
-    pthread_setspecific(exit_key, r);
+    if (tsm_load(&has_key, TSM_RELAXED))
+        pthread_setspecific(exit_key, r);
     return r;
 }
 

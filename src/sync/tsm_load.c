@@ -39,10 +39,10 @@ __thread tsm_load_record_t *tsm_load_self_ __attribute__((tls_model("initial-exe
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_key_t exit_key;
-static int has_key;
 
 /* Guards all that follows. */
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static int has_key;
 static tsm_load_record_t *records;
 static int record_count;
 static tsm_load_record_t *cursor;       /* whose mask is read next */
@@ -282,27 +282,43 @@ static void fork_child(void)
 
 static void begin(void)
 {
+    pthread_mutex_lock(&mutex);
     has_key = pthread_key_create(&exit_key, at_exit) == 0;
+    pthread_mutex_unlock(&mutex);
     pthread_atfork(fork_prepare, fork_parent, fork_child);
 }
 
-/* The caller's first touch. Without memory it does not count, and tries again at the next touch. */
+/* The library may be unloaded before its threads end: no destructor may call into it then. A thread
+ * whose first touch comes later is not counted. */
+__attribute__((destructor)) static void end_of_library(void)
+{
+    pthread_mutex_lock(&mutex);
+    if (has_key)
+        pthread_key_delete(exit_key);
+    has_key = 0;
+    pthread_mutex_unlock(&mutex);
+}
+
+/* The caller's first touch. Without memory or a key it does not count, and tries again at the next
+ * touch. */
 static void enlist(void)
 {
     tsm_load_record_t *self;
 
     pthread_once(&once, begin);
-    if (!has_key || posix_memalign((void **) &self, TSM_CACHELINE, TSM_CACHELINE) != 0)
+    if (posix_memalign((void **) &self, TSM_CACHELINE, TSM_CACHELINE) != 0)
         return;
     memset(self, 0, sizeof(*self));
     self->tid = current_tid();
-    if (pthread_setspecific(exit_key, self) != 0) {
+    pthread_mutex_lock(&mutex);
+    int watched = has_key && pthread_setspecific(exit_key, self) == 0;
+    if (watched)
+        record_insert(self);
+    pthread_mutex_unlock(&mutex);
+    if (!watched) {
         free(self);
         return;
     }
-    pthread_mutex_lock(&mutex);
-    record_insert(self);
-    pthread_mutex_unlock(&mutex);
     tsm_load_self_ = self;
     /* a new thread counts at once, unless there are too many already */
     if (!tsm_load(&tsm_load_figures_.crowded, TSM_RELAXED))
