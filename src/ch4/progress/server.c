@@ -10,6 +10,8 @@
 
 #include "mpidimpl.h"
 
+#include <sched.h>
+
 #if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI
 
 #include "threads/progress/server.h"
@@ -143,6 +145,24 @@ static void *serve(void *arg)
     return NULL;
 }
 
+/* The processor for an entry of auto, from the end of those that the process may use: a container or
+ * a launcher may allow a few out of many. -1 if they are not known. */
+static int allowed_cpu(int entry)
+{
+    cpu_set_t set[TSM_LOAD_CPUS / CPU_SETSIZE];
+    int cpu = TSM_LOAD_CPUS, count, later;
+
+    if (sched_getaffinity(0, sizeof(set), set))
+        return -1;
+    count = CPU_COUNT_S(sizeof(set), set);
+    later = count > 0 ? entry % count : 0;
+    while (--cpu >= 0) {
+        if (CPU_ISSET_S(cpu, sizeof(set), set) && later-- == 0)
+            break;
+    }
+    return cpu;
+}
+
 /* Set *cpu to the processor of a server, -1 for none. Returns 0 if the CVAR is no list or too short. */
 static int find_cpu(int index, int *cpu)
 {
@@ -155,8 +175,7 @@ static int find_cpu(int index, int *cpu)
     if (!list || !*list)
         return 1;
     if (!strcmp(list, "auto")) {
-        long n = sysconf(_SC_NPROCESSORS_ONLN);
-        *cpu = (int) (n - 1 - entry % n);
+        *cpu = allowed_cpu(entry);
         return 1;
     }
     for (int i = 0;; i++) {     /* to the end: a bad list is bad for every process */
