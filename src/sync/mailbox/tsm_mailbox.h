@@ -58,7 +58,7 @@ typedef struct tsm_mailbox {
     TSM_ATOMIC(uint64_t) head;                          /* ... the receiver here */
 } tsm_mailbox_t;
 
-/* The ticket that the receiver takes next. */
+/* The ticket that the receiver takes next; for the receiver. */
 static inline uint64_t tsm_mailbox_head_(const tsm_mailbox_t *box)
 {
     return tsm_load(&box->head, TSM_RELAXED);
@@ -129,7 +129,7 @@ static inline void tsm_mailbox_take_(tsm_mailbox_t *box, uint64_t *words, uint32
            tsm_mailbox_state_(box, head, TSM_MAILBOX_FULL) && "tsm_mailbox: two receivers at once");
     for (uint32_t i = 0; i < n; i++)
         words[i] = slot->word[i];
-    tsm_store(&box->head, head + 1, TSM_RELAXED);
+    tsm_store(&box->head, head + 1, TSM_RELEASE);
     tsm_store(&slot->state, tsm_mailbox_state_(box, again, TSM_MAILBOX_EMPTY), TSM_RELEASE);
 }
 
@@ -177,11 +177,14 @@ static inline int tsm_mailbox_is_empty(const tsm_mailbox_t *box)
     return tsm_load(&tsm_mailbox_slot_(box, head)->state, TSM_RELAXED) != full;
 }
 
-/* How many messages are in the mailbox or on their way into it; exact for the receiver. Any thread.
- * After a write of X, seq_cst, it counts every message whose sender does not then read the new X. */
+/* How many messages are in the mailbox or on their way into it; exact for the receiver. Any thread;
+ * to others, messages that are received meanwhile may still count. After a write of X, seq_cst, it
+ * counts every message that is not received and whose sender does not then read the new X. A message
+ * that it does not count because it was received has been copied out, and so have those before it. */
 static inline uint64_t tsm_mailbox_length(const tsm_mailbox_t *box)
 {
-    uint64_t head = tsm_mailbox_head_(box);     /* first: it only grows */
+    /* first and acquire: the tail that is loaded then is not below it */
+    uint64_t head = tsm_load(&box->head, TSM_ACQUIRE);
 
     return tsm_load(&box->tail, TSM_SEQ_CST) - head;
 }
@@ -233,9 +236,12 @@ static inline int tsm_mailbox_try_receive(tsm_mailbox_t *box, uint64_t *words, u
  *     tsm_wake_word                          state that finds FULL (the words)
  *   receive: store of EMPTY, next round    send, try_send: load of the state that finds EMPTY or
  *                                            PARKED of its round (the words are read)
+ *   receive: store of head                 length, is_idle: load of head (a tail that is not below;
+ *                                            what the receiver did before)
  *   tail only hands out tickets. A send that happens before another one gets the lower ticket,
  *   because both modify the same word. Its accesses are seq_cst for callers of length and is_idle
- *   alone. head is atomic for them, too; it is one receiver's at a time.
+ *   alone. head is atomic for them, too; it is one receiver's at a time. length: the receiver has
+ *   acquired the tail's increase for each message before it stores the head behind it.
  */
 
 #endif /* TSM_MAILBOX_H_INCLUDED */
