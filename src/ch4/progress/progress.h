@@ -9,7 +9,7 @@
 /* How threads drive progress: the contract, and the choice (models.def, --with-thread-progress=,
  * MPIR_CVAR_CH4_THREAD_PROGRESS).
  *
- *   blocking  a poll takes the lock of the VCI, with low priority (TOPC section 4.2)
+ *   blocking  a poll takes the lock of the VCI, with low priority (TOPC section 6.2)
  *   backoff   a poll tries the lock; a waiting thread that finds nothing spins, then yields; a
  *             nonblocking call that finds the lock taken leaves it alone for a while (ICS'19 3.5)
  *   usc       as backoff; a thread that has waited long enough becomes the server, which keeps

@@ -105,7 +105,7 @@ int MPIDI_vci_csync_announce(MPIDU_Thread_mutex_t * m, tsm_dsm_synch_op_t op, vo
 /* The lock was taken: wait for it. In vci_lock.c, out of line. */
 void MPIDI_vci_lock_wait(MPIDU_Thread_mutex_t * m, int low);
 
-/* Take the mutex's own lock. low: with low priority, where the lock has two (TOPC section 4.2).
+/* Take the mutex's own lock. low: with low priority, where the lock has two (TOPC section 6.2).
  * Blocking. Not for the holder. */
 MPL_STATIC_INLINE_PREFIX void MPIDI_vci_lock_enter(MPIDU_Thread_mutex_t * m, int low)
 {

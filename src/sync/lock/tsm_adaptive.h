@@ -4,7 +4,7 @@
  */
 
 /*
- * The default lock: one word that a thread takes by compare-and-swap, and an MCS queue for the
+ * The adaptive lock: one word that a thread takes by compare-and-swap, and an MCS queue for the
  * threads that did not get it. It is strictly FIFO while the threads of the node fit on the
  * processors (tsm_load.h). With more threads, running threads may overtake waiting ones for about a
  * scheduling quantum.
