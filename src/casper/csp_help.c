@@ -30,7 +30,8 @@ static int has_posts(int i)
     return csp_ring_has_entry(&csp_node.user[i].posts) && csp_node_is_mate(i);
 }
 
-/* A ring with posts, from *i on; 0 if there is none in the next ones. */
+/* A ring with posts: of another user, among the next ones, or else ours. Ours must not come before the
+ * others: what a process that probes posts lies there at each look. */
 static int find_posts(int *i)
 {
     const int users = csp_node.users;
@@ -38,7 +39,7 @@ static int find_posts(int *i)
 
     for (unsigned k = 0; k < RINGS_PER_LOOK && k < (unsigned) users; k++) {
         *i = (int) ((first + k) % (unsigned) users);
-        if (has_posts(*i))
+        if (*i != csp_node.me && has_posts(*i))
             return 1;
     }
     if (users > RINGS_PER_LOOK)
@@ -47,17 +48,19 @@ static int find_posts(int *i)
     return has_posts(*i);
 }
 
+/* Those of ring i, and then ours, so that a probe of ours finds what was posted before it. The next
+ * look begins behind ring i, even if that has more, or a user that sends all the time would keep the
+ * posts of others waiting; or its first post is for the ghost. */
 static int take_posts(int i)
 {
     csp_post_t other;
-    int n = csp_match_posts(csp_node.me, POSTS_IN_A_ROW, &other), taken = 0;
+    int n = 0;
 
     if (i != csp_node.me) {
-        taken = csp_match_posts(i, POSTS_IN_A_ROW, &other);
-        if (taken == 0)         /* its first post is for the ghost */
-            tsm_store(&turn, (unsigned) (i + 1) % (unsigned) csp_node.users, TSM_RELAXED);
+        n = csp_match_posts(i, POSTS_IN_A_ROW, &other);
+        tsm_store(&turn, (unsigned) (i + 1) % (unsigned) csp_node.users, TSM_RELAXED);
     }
-    return n + taken;
+    return n + csp_match_posts(csp_node.me, POSTS_IN_A_ROW, &other);
 }
 
 static int may(const csp_item_t * msg, const csp_item_t * recv)

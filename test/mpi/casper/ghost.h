@@ -4,11 +4,12 @@
 #ifndef GHOST_H_INCLUDED
 #define GHOST_H_INCLUDED
 
-/* The ghosts of two users, and to stop one. */
+/* The ghosts of a few users, and to stop one. */
 #include "../mt.h"
 #include <dirent.h>
 
 #define MOST_GHOSTS 8
+#define MOST_USERS 8
 
 /* The parent of a process, and its state; 0 if there is none. */
 static int parent_of(pid_t pid, char *state)
@@ -31,15 +32,18 @@ static int n_ghosts;
 /* The children of our parent that are not users are ghosts. */
 static void find_ghost(void)
 {
-    pid_t me = getpid(), users[2];
+    pid_t me = getpid(), users[MOST_USERS];
     struct dirent *entry;
     char state;
+    MT_CHECK(mt.size <= MOST_USERS, "too many users");
     MT_OK(MPI_Allgather(&me, sizeof(me), MPI_BYTE, users, sizeof(me), MPI_BYTE, MPI_COMM_WORLD));
     DIR *all = opendir("/proc");
     while (all && (entry = readdir(all))) {
         pid_t pid = (pid_t) atoi(entry->d_name);
-        if (pid <= 0 || pid == users[0] || pid == users[1] || parent_of(pid, &state) != getppid() ||
-            state == 'Z')
+        int is_user = 0;
+        for (int i = 0; i < mt.size; i++)
+            is_user |= pid == users[i];
+        if (pid <= 0 || is_user || parent_of(pid, &state) != getppid() || state == 'Z')
             continue;
         MT_CHECK(n_ghosts < MOST_GHOSTS, "too many ghosts");
         ghost = ghosts[n_ghosts++] = pid;

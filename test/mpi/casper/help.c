@@ -3,13 +3,16 @@
 
 /* Users that wait do without their ghost: while it is stopped, two users exchange messages of all
  * sizes, in all orders, with probes, wildcards, cancels and synchronous sends; and one of them alone
- * moves the messages of another that is outside MPI. Then the ghost goes on. What only it can do
- * waits for it, and nothing is lost. CSP_NG=1, two users on one node. */
+ * moves the messages of another that is outside MPI, and its probes find them. Then the ghost goes on.
+ * What only it can do waits for it, and nothing is lost. With three users: one that has posted much
+ * does not keep the posts of another waiting. CSP_NG=1, two or three users on one node. */
 #include "ghost.h"
 
 #define MOST     (1 << 20)
 #define MANY     250            /* more than there are slots, fewer than items */
 #define FLOOD    400            /* more than a ring of answers has room for */
+#define STREAM   200            /* many times what a look takes, less than a ring has room for */
+#define FEW      150            /* two looks take fewer */
 
 static const int sizes[] = { 0, 1, 64, 65, 4096, 8192, 8193, 65536, 65537, MOST };
 static char *out, *in;
@@ -121,6 +124,107 @@ static void alone(int bytes)
     check(3, bytes);
 }
 
+static void outside_until_called(void)
+{
+    while (!atomic_load(&mt_called_back))
+        usleep(1000);
+}
+
+/* Process 0 probes for a message of process 1, which is outside MPI since it has posted it. It has to
+ * take that post itself, and had taken only that of its own probe. */
+static void probe_alone(int is_matched, int is_blocking)
+{
+    MPI_Request req;
+    MPI_Message msg;
+    int pid = (int) getpid(), flag = is_blocking;
+    fill(6, 64);
+    if (mt.rank == 1) {
+        atomic_store(&mt_called_back, 0);
+        MT_OK(MPI_Send(&pid, 1, MPI_INT, 0, 0, MPI_COMM_WORLD));
+        MT_OK(MPI_Recv(NULL, 0, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+        MT_OK(MPI_Isend(out, 64, MPI_BYTE, 0, 9, MPI_COMM_WORLD, &req));
+        outside_until_called();
+        MT_OK(MPI_Wait(&req, MPI_STATUS_IGNORE));
+        return;
+    }
+    pid = mt_peer_outside();
+    if (is_matched && is_blocking)
+        MT_OK(MPI_Mprobe(1, 9, MPI_COMM_WORLD, &msg, MPI_STATUS_IGNORE));
+    else if (is_blocking)
+        MT_OK(MPI_Probe(1, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    while (!flag) {
+        if (is_matched)
+            MT_OK(MPI_Improbe(1, 9, MPI_COMM_WORLD, &flag, &msg, MPI_STATUS_IGNORE));
+        else
+            MT_OK(MPI_Iprobe(1, 9, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE));
+    }
+    if (is_matched)
+        MT_OK(MPI_Mrecv(in, 64, MPI_BYTE, &msg, MPI_STATUS_IGNORE));
+    else
+        MT_OK(MPI_Recv(in, 64, MPI_BYTE, 1, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    mt_call_back(pid);
+    check(6, 64);
+}
+
+static atomic_int posted;       /* processes that have, a bit for each */
+
+static void has_posted(int sig)
+{
+    atomic_fetch_or(&posted, sig == SIGUSR1 ? 1 : 2);
+}
+
+/* Process 1 posts much and process 2 one message, and neither is in MPI then. */
+static void post_for(pid_t receiver)
+{
+    static MPI_Request req[STREAM];
+    static int value[STREAM];
+    const int n = mt.rank == 1 ? STREAM : 1;
+    for (int i = 0; i < n; i++) {
+        value[i] = i + 1;
+        MT_OK(MPI_Isend(&value[i], 1, MPI_INT, 0, 4, MPI_COMM_WORLD, &req[i]));
+    }
+    MT_CHECK(kill(receiver, mt.rank == 1 ? SIGUSR1 : SIGUSR2) == 0, "cannot signal process 0");
+    outside_until_called();
+    MT_OK(MPI_Waitall(n, req, MPI_STATUSES_IGNORE));
+}
+
+/* By process 0: what process 2 has posted arrives before most of what process 1 has. */
+static void receive_from_both(void)
+{
+    static MPI_Request req[STREAM + 1];
+    static int got[STREAM + 1];
+    int flag = 0, came = 0;
+    while (atomic_load(&posted) != 3)
+        usleep(1000);
+    MT_OK(MPI_Irecv(&got[STREAM], 1, MPI_INT, 2, 4, MPI_COMM_WORLD, &req[STREAM]));
+    for (int i = 0; i < STREAM; i++)
+        MT_OK(MPI_Irecv(&got[i], 1, MPI_INT, 1, 4, MPI_COMM_WORLD, &req[i]));
+    while (!flag)
+        MT_OK(MPI_Test(&req[STREAM], &flag, MPI_STATUS_IGNORE));
+    for (int i = 0; i < STREAM; i++)
+        came += got[i] != 0;
+    MT_CHECK(came < FEW, "%d messages of process 1 come before one of process 2", came);
+    MT_OK(MPI_Waitall(STREAM, req, MPI_STATUSES_IGNORE));
+    for (int i = 0; i < STREAM; i++)
+        MT_CHECK(got[i] == i + 1, "receive %d has message %d", i, got[i]);
+}
+
+static void fair(void)
+{
+    int pids[3], pid = (int) getpid();
+    atomic_store(&mt_called_back, 0);
+    signal(SIGUSR1, has_posted);
+    signal(SIGUSR2, mt.rank == 0 ? has_posted : mt_call_back_handler);
+    MT_OK(MPI_Allgather(&pid, 1, MPI_INT, pids, 1, MPI_INT, MPI_COMM_WORLD));
+    if (mt.rank == 0) {
+        receive_from_both();
+        mt_call_back(pids[1]);
+        mt_call_back(pids[2]);
+    } else {
+        post_for((pid_t) pids[0]);
+    }
+}
+
 /* Process 1 has more answers than its ring has room for; what is left over the ghost has to bring. */
 static void flood(void)
 {
@@ -156,14 +260,8 @@ static void keeps(int bytes)
     check(4, bytes);
 }
 
-int main(int argc, char **argv)
+static void two(void)
 {
-    mt_init(argc, argv, 1, 20);
-    MT_CHECK(mt.size == 2, "run with two users");
-    out = mt_alloc(MOST + 1);
-    in = mt_alloc(MOST + 1);
-    find_ghost();
-    stop_ghost();
     for (int n = 0; n < mt.iters; n++) {
         for (int order = 0; order < 4; order++) {
             for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
@@ -175,9 +273,25 @@ int main(int argc, char **argv)
     }
     for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
         alone(sizes[i]);
+    for (int i = 0; i < 4; i++)
+        probe_alone(i & 1, i & 2);
     flood();
+}
+
+int main(int argc, char **argv)
+{
+    mt_init(argc, argv, 1, 20);
+    MT_CHECK(mt.size == 2 || mt.size == 3, "run with two or three users");
+    out = mt_alloc(MOST + 1);
+    in = mt_alloc(MOST + 1);
+    find_ghost();
+    stop_ghost();
+    if (mt.size == 3)
+        fair();
+    else
+        two();
     continue_ghost();
-    for (int n = 0; n < mt.iters; n++) {
+    for (int n = 0; n < mt.iters && mt.size == 2; n++) {
         keeps(32768);
         keeps(65536);
     }
