@@ -34,27 +34,61 @@ int csp_file_make(size_t bytes, char name[CSP_FILE_NAME])
     return fd;
 }
 
-/* Ask first: a reservation that fails takes all memory that is left, for a moment, and other programs
- * that use a page for the first time then get a signal. */
-static int has_room(int fd, size_t bytes)
+/* What a process may need beside its queues and what it shares with its ghost. */
+#define OTHER_BYTES (1 << 20)
+
+/* The queues of MPICH. */
+static size_t queue_bytes(void)
+{
+    const size_t vsis = (size_t) MPIDI_POSIX_global.num_vsis;
+
+#if defined POSIX_EAGER_INLINE && POSIX_EAGER_INLINE == __posix_eager_inline_ring__
+    return vsis * MPIDI_POSIX_ring_global.box_size;
+#else
+    return vsis * vsis * (size_t) MPIR_CVAR_CH4_SHM_POSIX_IQUEUE_NUM_CELLS *
+        (size_t) MPIR_CVAR_CH4_SHM_POSIX_IQUEUE_CELL_SIZE;
+#endif
+}
+
+/* So much must stay free. The shared memory that MPI_Init makes is sparse: a page of it is taken when
+ * it is used for the first time, and without one that is a signal, in a program that did well without
+ * ghosts. What was used already is counted again, since nobody knows how much that is. */
+static uint64_t spare_bytes(void)
+{
+    return (uint64_t) MPIR_Process.local_size * (queue_bytes() + sizeof(csp_user_t) + OTHER_BYTES);
+}
+
+/* `bytes`: what all processes of the node reserve just now. */
+static int has_room(int fd, uint64_t bytes)
 {
     struct statvfs fs;
 
-    return fstatvfs(fd, &fs) != 0 || fs.f_blocks == 0 || bytes / fs.f_frsize < fs.f_bavail;
+    return fstatvfs(fd, &fs) != 0 || fs.f_blocks == 0 ||
+        (bytes + spare_bytes()) / fs.f_frsize < fs.f_bavail;
+}
+
+/* Ask first: a reservation that fails takes all memory that is left, for a moment, and other programs
+ * that use a page for the first time then get a signal. Processes that ask at the same time count each
+ * other's bytes, also those that are reserved by now: near the end of the memory one may be refused
+ * that had room. What is taken off the sum has left f_bavail before: release and acquire. */
+static int reserve(int fd, size_t begin, size_t bytes)
+{
+    TSM_ATOMIC(uint64_t) *asked = &csp_node.ghost[0].asked;
+    uint64_t others = tsm_fetch_add(asked, bytes, TSM_ACQ_REL);
+    int error = ENOSPC;
+
+    if (has_room(fd, others + bytes)) {
+        do
+            error = posix_fallocate(fd, (off_t) begin, (off_t) bytes);
+        while (error == EINTR);
+    }
+    tsm_fetch_add(asked, -(uint64_t) bytes, TSM_ACQ_REL);
+    return error == 0;
 }
 
 int csp_file_reserve(int fd, size_t begin, size_t bytes)
 {
-    int error;
-
-    if (bytes == 0)
-        return 1;
-    if (!may_have(begin + bytes) || !has_room(fd, bytes))
-        return 0;
-    do
-        error = posix_fallocate(fd, (off_t) begin, (off_t) bytes);
-    while (error == EINTR);
-    return error == 0;
+    return bytes == 0 || (may_have(begin + bytes) && reserve(fd, begin, bytes));
 }
 
 void csp_file_tell_short(void)

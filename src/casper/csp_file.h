@@ -18,7 +18,8 @@
  * made. The caller closes it when all others have mapped the file. */
 int csp_file_make(size_t bytes, char name[CSP_FILE_NAME]);
 
-/* Reserve memory for a part of it. Returns 1, 0 if there is not as much. */
+/* Reserve memory for a part of it, or of another file there. Returns 1, 0 if there is not as much,
+ * beside what the processes of the node may need for other shared memory. After csp_node_open. */
 int csp_file_reserve(int fd, size_t begin, size_t bytes);
 
 /* Tell once for each node, on stderr, that there is not enough shared memory. By users. */

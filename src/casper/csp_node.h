@@ -52,6 +52,7 @@ typedef struct csp_ghost {
     csp_desk_t desk;
     MPL_proc_mutex_t accumulates;       /* of the first ghost: for windows of the whole node */
     TSM_ATOMIC(uint32_t) is_short;      /* of the first ghost: the node was told that memory is short */
+    TSM_ATOMIC(uint64_t) asked; /* of the first ghost: bytes that processes reserve now (csp_file.c) */
 } csp_ghost_t;
 
 /* The node's shared memory, in this process. */

@@ -188,8 +188,17 @@ static void freed_too_early(void)
 {
     MPI_Request req[2];
     char *early[2];
-    for (int i = 0; i < 2; i++)
+    int are_shared = 1;
+    for (int i = 0; i < 2; i++) {
         MT_OK(MPI_Alloc_mem(ROOM, MPI_INFO_NULL, &early[i]));
+        are_shared &= is_shared(early[i]);
+    }
+    MT_OK(MPI_Allreduce(MPI_IN_PLACE, &are_shared, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD));
+    if (!are_shared) {          /* ordinary memory, which may be gone: then there is an error */
+        for (int i = 0; i < 2; i++)
+            MT_OK(MPI_Free_mem(early[i]));
+        return;
+    }
     MT_OK(MPI_Isend(early[0], ROOM, MPI_CHAR, mt.peer, 5, MPI_COMM_WORLD, &req[0]));
     MT_OK(MPI_Irecv(early[1], ROOM, MPI_CHAR, mt.peer, 6, MPI_COMM_WORLD, &req[1]));
     for (int i = 0; i < 2; i++)

@@ -7,6 +7,7 @@
 #define _GNU_SOURCE
 #include "../mt.h"
 #include <fcntl.h>
+#include <sys/statvfs.h>
 
 static void use(MPI_Comm comm, int seed)
 {
@@ -103,9 +104,12 @@ static int is_direct(const void *addr)
     return found && strstr(line, "/dev/shm/#") != NULL;
 }
 
-/* Can there be direct memory? Not without files that have no name. */
+#define ROOM (256L << 20)      /* more than must stay free for a few processes, and windows */
+
+/* Can there be direct memory? Not without files that have no name, or room. */
 static int has_files(void)
 {
+    struct statvfs fs;
 #ifdef O_TMPFILE
     int fd = open("/dev/shm", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 #else
@@ -113,7 +117,8 @@ static int has_files(void)
 #endif
     if (fd >= 0)
         close(fd);
-    return fd >= 0;
+    return fd >= 0 && statvfs("/dev/shm", &fs) == 0 &&
+        (long) fs.f_bavail >= ROOM / (long) fs.f_frsize;
 }
 
 /* Is a shared window direct memory with this value? */

@@ -1,0 +1,141 @@
+/* Copyright (C) by the MPICH-TSM developers
+ * See COPYRIGHT in top-level directory */
+
+/* Direct memory leaves room for the shared memory that the processes have not used yet: with little of
+ * it, users take as much by MPI_Alloc_mem as they get, and then exchange messages in all ways, for the
+ * first time. Starts itself: this process alone starts two jobs by the mpirun of its own job, without
+ * ghosts and with one, where /dev/shm is small. Does nothing where a user may not mount that. */
+#include <limits.h>
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define USERS  4
+#define MB     100              /* room for the queues of five processes, and for some direct memory */
+#define SMALL  "unshare -rm sh -c 'mount -t tmpfs -o size=%dm none /dev/shm && "
+#define ENV    "exec env -u PMI_FD -u PMI_RANK -u PMI_SIZE -u PMI_PORT -u PMI_ID MPIR_CVAR_NOLOCAL=0 "
+#define PIECES 40               /* of each size: more than there is */
+#define BLOCK  65536
+#define MANY   64               /* sends to each process */
+#define SHORT  1024
+
+static int rank;
+
+static char byte_of(int from, int to, int i)
+{
+    return (char) (from * 31 + to * 7 + i);
+}
+
+static void check(const char *in, int from, int bytes, const char *what)
+{
+    for (int i = 0; i < bytes; i++) {
+        if (in[i] != byte_of(from, rank, i)) {
+            printf("process %d: %s from %d: byte %d is wrong\n", rank, what, from, i);
+            MPI_Abort(MPI_COMM_WORLD, 1);
+        }
+    }
+}
+
+/* Down to the last page. */
+static void take_memory(void)
+{
+    static const MPI_Aint sizes[] = { 1 << 20, 65536, 4096 };
+    char *piece;
+
+    for (int i = 0; i < 3 * PIECES; i++) {
+        MPI_Alloc_mem(sizes[i / PIECES], MPI_INFO_NULL, &piece);
+        *piece = 1;
+    }
+}
+
+static void exchange_all(void)
+{
+    char *out = malloc(USERS * BLOCK), *in = calloc(USERS, BLOCK);
+
+    for (int i = 0; i < USERS * BLOCK; i++)
+        out[i] = byte_of(rank, i / BLOCK, i % BLOCK);
+    MPI_Alltoall(out, BLOCK, MPI_BYTE, in, BLOCK, MPI_BYTE, MPI_COMM_WORLD);
+    for (int i = 0; i < USERS; i++)
+        check(in + i * BLOCK, i, BLOCK, "the block");
+    free(out);
+    free(in);
+}
+
+static void send_many(void)
+{
+    static char out[USERS][SHORT], in[USERS * MANY][SHORT];
+    MPI_Request req[2 * USERS * MANY];
+
+    for (int i = 0; i < USERS * SHORT; i++)
+        out[i / SHORT][i % SHORT] = byte_of(rank, i / SHORT, i % SHORT);
+    for (int i = 0; i < USERS * MANY; i++)
+        MPI_Isend(out[i % USERS], SHORT, MPI_BYTE, i % USERS, 1, MPI_COMM_WORLD, &req[i]);
+    for (int i = 0; i < USERS * MANY; i++)
+        MPI_Irecv(in[i], SHORT, MPI_BYTE, i % USERS, 1, MPI_COMM_WORLD, &req[USERS * MANY + i]);
+    MPI_Waitall(2 * USERS * MANY, req, MPI_STATUSES_IGNORE);
+    for (int i = 0; i < USERS * MANY; i++)
+        check(in[i], i % USERS, SHORT, "a message");
+}
+
+static int in_job(void)
+{
+    MPI_Init(NULL, NULL);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    take_memory();
+    exchange_all();
+    send_many();
+    MPI_Finalize();
+    return 0;
+}
+
+/* mpirun lies beside the process that has started us. */
+static const char *mpirun(void)
+{
+    static char path[PATH_MAX + 16];
+    char link[64];
+    ssize_t n;
+
+    snprintf(link, sizeof(link), "/proc/%d/exe", (int) getppid());
+    n = readlink(link, path, PATH_MAX);
+    path[n < 0 ? 0 : n] = '\0';
+    if (!strrchr(path, '/')) {
+        perror(link);
+        exit(1);
+    }
+    strcpy(strrchr(path, '/'), "/mpirun");
+    return path;
+}
+
+/* Returns the exit status. */
+static int start(const char *program, int ghosts)
+{
+    char command[PATH_MAX + 1024];
+
+    snprintf(command, sizeof(command),
+             SMALL ENV "CSP_NG=%d timeout -k 5 50 %s -n %d %s in-job' </dev/null 2>&1", MB, ghosts,
+             mpirun(), USERS + ghosts, program);
+    return system(command);
+}
+
+/* Its line, that memory is short, is not an error of the test. */
+int main(int argc, char **argv)
+{
+    char command[256];
+    int status = 0;
+
+    if (argc == 2)
+        return in_job();
+    snprintf(command, sizeof(command), SMALL "true' </dev/null 2>/dev/null", MB);
+    if (system(command) == 0) {
+        for (int ghosts = 0; ghosts < 2 && !status; ghosts++) {
+            status = start(argv[0], ghosts);
+            if (status)
+                printf("with %d ghosts: exit status %d\n", ghosts, status);
+        }
+    }
+    if (!status)
+        printf(" No Errors\n");
+    return status != 0;
+}
