@@ -168,7 +168,6 @@ static int take_hint(MPIR_Comm * comm, const MPIR_Info * item)
         comm->hints[threshold] = value;
     } else {
         comm->hints[wildcards] = 1 + value;
-        comm->hints[async] = 1;
     }
     return 1;
 }
@@ -179,17 +178,28 @@ static void tell_unknown(const MPIR_Comm * comm, const char *key, const char *va
         fprintf(stderr, "MPI ghost processes: hint %s=%s is not known and ignored\n", key, value);
 }
 
-/* They count from csp_comm_agree on. comm is NULL where MPI_Comm_split_type makes none. */
+/* They count from csp_comm_agree on. comm is NULL where MPI_Comm_split_type makes none. wildcard_used
+ * asks for offload only if async_config does not say otherwise, wherever it comes in the info: that of
+ * MPI_Comm_get_info has both, and to give it back must change nothing. */
 void csp_comm_hints(MPIR_Comm * comm, MPIR_Info * info)
 {
+    int says_async = 0, says_wildcards = 0;
     MPIR_Info *item;
 
     if (csp_world.ghosts == 0 || !comm)
         return;
     LL_FOREACH(info, item) {
-        if (item->key && csp_hint_is_known(item->key) && !take_hint(comm, item))
+        if (!item->key || !csp_hint_is_known(item->key))
+            continue;
+        if (!take_hint(comm, item)) {
             tell_unknown(comm, item->key, item->value);
+            continue;
+        }
+        says_async |= strcmp(item->key, "async_config") == 0;
+        says_wildcards |= strcmp(item->key, "wildcard_used") == 0;
     }
+    if (says_wildcards && !says_async)
+        comm->hints[async] = 1;
 }
 
 int csp_comm_info(MPIR_Comm * comm, MPIR_Info * info)

@@ -2,8 +2,8 @@
  * See COPYRIGHT in top-level directory */
 
 /* Hints of communicators: a communicator with async_config=off is not offloaded, one with on, or with a
- * known wildcard_used, is; both work, MPI_Comm_get_info tells, and unknown values are ignored. Those of
- * windows have the same values. */
+ * known wildcard_used alone, is; both work, MPI_Comm_get_info tells, what it tells may be given back,
+ * and unknown values are ignored. Those of windows have the same values. */
 #define _GNU_SOURCE
 #include "../mt.h"
 #include <fcntl.h>
@@ -70,6 +70,64 @@ static MPI_Info info_with(const char *key, const char *value)
     MT_OK(MPI_Info_create(&info));
     MT_OK(MPI_Info_set(info, key, value));
     return info;
+}
+
+/* The two keys in both orders: async_config counts. */
+static void both_keys(const char *value, const char *expected)
+{
+    for (int order = 0; order < 2; order++) {
+        MPI_Comm comm;
+        MPI_Info info = order ? info_with("async_config", value) : info_with("wildcard_used", "none");
+        if (order)
+            MT_OK(MPI_Info_set(info, "wildcard_used", "none"));
+        else
+            MT_OK(MPI_Info_set(info, "async_config", value));
+        MT_OK(MPI_Comm_dup_with_info(MPI_COMM_WORLD, info, &comm));
+        expect(comm, expected);
+        MT_OK(MPI_Comm_free(&comm));
+        MT_OK(MPI_Info_free(&info));
+    }
+}
+
+/* What MPI_Comm_get_info tells changes nothing when it is given back, with an assertion more. So a
+ * receive that waits meanwhile gets its message. */
+static void give_back(MPI_Comm comm, const char *expected)
+{
+    MPI_Request req;
+    MPI_Info info;
+    int in = 0, out = mt.rank + 1;
+    MT_OK(MPI_Irecv(&in, 1, MPI_INT, mt.peer, 5, comm, &req));
+    MT_OK(MPI_Barrier(MPI_COMM_WORLD));
+    MT_OK(MPI_Comm_get_info(comm, &info));
+    MT_OK(MPI_Info_set(info, "mpi_assert_no_any_tag", "true"));
+    MT_OK(MPI_Comm_set_info(comm, info));
+    MT_OK(MPI_Send(&out, 1, MPI_INT, mt.peer, 5, comm));
+    MT_OK(MPI_Wait(&req, MPI_STATUS_IGNORE));
+    MT_CHECK(in == mt.peer + 1, "data");
+    expect(comm, expected);
+    MT_OK(MPI_Info_free(&info));
+}
+
+static void told_and_given_back(const char *value, const char *expected)
+{
+    MPI_Comm comm = with_hint("async_config", value), dup;
+    MPI_Info info;
+    MT_OK(MPI_Comm_get_info(comm, &info));
+    MT_OK(MPI_Comm_dup_with_info(comm, info, &dup));
+    expect(dup, expected);
+    use(dup, 10);
+    MT_OK(MPI_Info_free(&info));
+    MT_OK(MPI_Comm_free(&dup));
+    give_back(comm, expected);
+    use(comm, 11);
+    MT_OK(MPI_Comm_free(&comm));
+}
+
+/* MPI_COMM_WORLD: as the setting says. */
+static void world_given_back(void)
+{
+    const char *config = getenv("CSP_ASYNC_CONFIG");
+    give_back(MPI_COMM_WORLD, config && strcmp(config, "off") == 0 ? "false" : "true");
 }
 
 /* Is a window offloaded with this value? */
@@ -178,5 +236,11 @@ int main(int argc, char **argv)
     split_to_none("nobody_knows");
     split_to_none(NULL);
     windows();
+    both_keys("off", "false");
+    both_keys("on", "true");
+    both_keys("perhaps", "true");
+    told_and_given_back("off", "false");
+    told_and_given_back("on", "true");
+    world_given_back();
     return mt_finish();
 }
