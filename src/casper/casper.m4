@@ -24,6 +24,12 @@ AS_IF([test "x$enable_casper" = xyes], [
         [AC_MSG_ERROR([--enable-casper needs MPICH's shared memory, which ch4:ucx and --without-ch4-shmmods leave out])])
     AS_IF([test -n "$with_pmix" && test "x$with_pmix" != xno],
         [AC_MSG_ERROR([--enable-casper does not work with --with-pmix yet: leave one of them out])])
+    dnl processes copy with the processor, also what lies in the memory of a GPU
+    for csp_gpu in cuda ze hip; do
+        AS_VAR_COPY([csp_with], [with_$csp_gpu])
+        AS_CASE([$csp_with], ['' | no], [],
+            [AC_MSG_ERROR([--enable-casper does not work with --with-$csp_gpu yet: leave one of them out])])
+    done
     AS_IF([test "x$with_pmi" = xpmi2],
         [AC_MSG_ERROR([--enable-casper does not work with --with-pmi=pmi2 yet: leave one of them out])])
 ])])
