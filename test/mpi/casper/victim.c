@@ -220,12 +220,12 @@ static int leave_alone(MPI_Comm comm, int key, void *value, void *extra)
     return leave_at_ring(comm, key, value, extra);
 }
 
-/* MPI_Finalize begins with this. */
+/* MPI_Finalize does this when all users are in it, before they leave their ghosts. */
 static void do_in_finalize(MPI_Comm_delete_attr_function *what, int *rank)
 {
     int key;
     MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, what, &key, rank);
-    MPI_Comm_set_attr(MPI_COMM_SELF, key, NULL);
+    MPI_Comm_set_attr(MPI_COMM_WORLD, key, NULL);
     MPI_Finalize();
 }
 
