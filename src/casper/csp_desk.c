@@ -24,13 +24,16 @@
 #define ADDED_BYTES  ((CSP_ADDED * sizeof(csp_item_t) + PAGES - 1) / PAGES * PAGES)
 #define MOST_ADDED   4096
 
+/* After a refusal, the time until the ghost asks for memory again. */
+#define REFUSED_NS   100000000u
+
 static csp_item_t *chunks[PRIVATE_CHUNKS];
 static int n_chunks;
 static csp_ref_t free_private;
 
 static csp_item_t *added[MOST_ADDED];
 static uint32_t n_added;        /* of those mapped here; by who holds the desk */
-static int is_full;             /* in the ghost: there is no memory for more */
+static int is_full;             /* in the ghost: there can be no more */
 
 static csp_desk_t *desk(void)
 {
@@ -112,21 +115,32 @@ static int map_added(int file)
     return 1;
 }
 
-static int grow_file(void)
+static int has_file(void)
 {
+    static int is_made;
     char name[CSP_FILE_NAME];
 
-    if (desk()->added == 0)
+    if (!is_made)
         desk()->file = csp_file_make(ADDED_BYTES, name);
-    return desk()->added < MOST_ADDED && desk()->file >= 0 &&
-        csp_file_reserve(desk()->file, desk()->added * ADDED_BYTES, ADDED_BYTES);
+    is_made = 1;
+    return desk()->added < MOST_ADDED && desk()->file >= 0;
 }
 
+/* Another process may have the memory only for a moment, so a refusal is not for good. */
 void csp_desk_add_items(void)
 {
-    if (desk()->items >= CSP_DESK_RESERVE || is_full)
+    static uint64_t not_before_ns;
+
+    if (desk()->items >= CSP_DESK_RESERVE || is_full || tsm_now_ns() < not_before_ns)
         return;
-    is_full = !grow_file() || !map_added(desk()->file);
+    is_full = !has_file();
+    if (is_full)
+        return;
+    if (!csp_file_reserve(desk()->file, desk()->added * ADDED_BYTES, ADDED_BYTES)) {
+        not_before_ns = tsm_now_ns() + REFUSED_NS;
+        return;
+    }
+    is_full = !map_added(desk()->file);
     if (!is_full)
         give((csp_ref_t) csp_node.users * CSP_ITEMS + desk()->added++ * CSP_ADDED, CSP_ADDED);
 }

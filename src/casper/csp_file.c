@@ -58,6 +58,9 @@ static uint64_t spare_bytes(void)
     return (uint64_t) MPIR_Process.local_size * (queue_bytes() + sizeof(csp_user_t) + OTHER_BYTES);
 }
 
+/* A process reserves so much at a time. */
+#define PIECE ((size_t) 64 << 20)
+
 /* `bytes`: what all processes of the node reserve just now. */
 static int has_room(int fd, uint64_t bytes)
 {
@@ -69,21 +72,40 @@ static int has_room(int fd, uint64_t bytes)
 
 /* Ask first: a reservation that fails takes all memory that is left, for a moment, and other programs
  * that use a page for the first time then get a signal. Processes that ask at the same time count each
- * other's bytes, also those that are reserved by now: near the end of the memory one may be refused
- * that had room. What is taken off the sum has left f_bavail before: release and acquire. */
-static int reserve(int fd, size_t begin, size_t bytes)
+ * other's piece, also what is reserved of it by now, so that near the end of the memory one may be
+ * refused that had room. What is taken off the sum has left f_bavail before: release and acquire.
+ * rest: what the caller still needs, this piece included. */
+static int reserve_piece(int fd, size_t begin, size_t piece, size_t rest)
 {
     TSM_ATOMIC(uint64_t) *asked = &csp_node.ghost[0].asked;
-    uint64_t others = tsm_fetch_add(asked, bytes, TSM_ACQ_REL);
+    uint64_t others = tsm_fetch_add(asked, piece, TSM_ACQ_REL);
     int error = ENOSPC;
 
-    if (has_room(fd, others + bytes)) {
+    if (has_room(fd, others + rest)) {
         do
-            error = posix_fallocate(fd, (off_t) begin, (off_t) bytes);
+            error = posix_fallocate(fd, (off_t) begin, (off_t) piece);
         while (error == EINTR);
     }
-    tsm_fetch_add(asked, -(uint64_t) bytes, TSM_ACQ_REL);
+    tsm_fetch_add(asked, -(uint64_t) piece, TSM_ACQ_REL);
     return error == 0;
+}
+
+/* All or nothing. */
+static int reserve(int fd, size_t begin, size_t bytes)
+{
+    size_t done = 0, piece = 0;
+
+    for (; done < bytes; done += piece) {
+        piece = MPL_MIN(bytes - done, PIECE);
+        if (!reserve_piece(fd, begin + done, piece, bytes - done))
+            break;
+    }
+#ifdef FALLOC_FL_PUNCH_HOLE
+    if (done > 0 && done < bytes)
+        (void) fallocate(fd, FALLOC_FL_KEEP_SIZE | FALLOC_FL_PUNCH_HOLE, (off_t) begin,
+                         (off_t) done);
+#endif
+    return done == bytes;
 }
 
 int csp_file_reserve(int fd, size_t begin, size_t bytes)

@@ -85,7 +85,9 @@ __attribute__((destructor)) static void end_of_library(void)
 static int watch_exit(MPIDI_thread_t * self)
 {
     pthread_once(&exit_key_once, make_exit_key);
-    return tsm_load(&has_key, TSM_RELAXED) ? pthread_setspecific(exit_key, self) : 0;
+    if (tsm_load(&has_key, TSM_RELAXED) == 0 || pthread_setspecific(exit_key, self) == 0)
+        return 0;
+    return tsm_load(&has_key, TSM_RELAXED) ? ENOMEM : 0;        /* deleted meanwhile */
 }
 
 /* Returns the record of a thread that has ended, or NULL. */

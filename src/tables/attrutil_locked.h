@@ -89,6 +89,11 @@ int MPIR_Attr_delete_list(int handle, MPIR_Attribute ** list)
             MPIR_ERR_SET(mpi_errno, MPI_ERR_OTHER, "**attrsentinal");
             break;
         }
+        if (MPII_attr_is_called(handle, p->keyval->handle)) {   /* it still needs the attribute */
+            MPII_attr_exit(handle);
+            MPII_attr_enter_for(handle, p->keyval->handle);
+            continue;
+        }
         rc = MPIR_Call_attr_delete(handle, p);
         mpi_errno = mpi_errno ? mpi_errno : rc;
         if (!MPII_attr_unlink(list, p))

@@ -186,6 +186,29 @@ static void of_type(MPI_Comm parent, int tag)
     MT_OK(MPI_Type_free_keyval(&other));
 }
 
+/* MPI_Type_get_contents returns another handle of a type that has attributes, which keeps them when that
+ * one is freed, or the first one is. */
+static void of_contents(int tag, int keeps_first)
+{
+    int other, flag, ints[1];
+    attr_t a = {.tag = tag };
+    void *found;
+    MPI_Datatype inner, outer, content;
+
+    MT_OK(MPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, delete_of_type, &other, NULL));
+    MT_OK(MPI_Type_vector(4, 1, 2, MPI_INT, &inner));
+    MT_OK(MPI_Type_set_attr(inner, other, &a));
+    MT_OK(MPI_Type_contiguous(2, inner, &outer));
+    MT_OK(MPI_Type_get_contents(outer, 1, 0, 1, ints, NULL, &content));
+    MT_OK(MPI_Type_free(keeps_first ? &content : &inner));
+    MT_OK(MPI_Type_get_attr(keeps_first ? inner : content, other, &found, &flag));
+    MT_CHECK(flag && found == &a && a.calls == 0, "the attribute went with another handle");
+    MT_OK(MPI_Type_free(&outer));
+    MT_OK(MPI_Type_free(keeps_first ? &inner : &content));
+    check(&a, "after the last handle");
+    MT_OK(MPI_Type_free_keyval(&other));
+}
+
 static void *worker(void *arg)
 {
     mt_thread_t *t = arg;
@@ -195,6 +218,8 @@ static void *worker(void *arg)
     failing(parent, t->id);
     deleted_before(parent);
     of_type(parent, t->id);
+    of_contents(t->id, 0);
+    of_contents(t->id, 1);
     for (long i = 0; i < mt.iters; i++)
         complete(parent, t->id, i % 8 == 0);
     return NULL;

@@ -41,15 +41,18 @@ static void combine(MPIDU_Thread_mutex_t * m, tsm_hybcomb_member_t * member,
     MPIDI_section_exit(m);
 }
 
-/* Yield and try while threads outnumber processors; 1 if the lock is ours. An operation in a mailbox
- * needs two threads that get a processor in turn, and its combiner waits for the lock as well. */
-static int give_way(MPIDU_Thread_mutex_t * m)
+/* Returns 1 with the lock; or 0 as the next combiner, with *before, or with the operation issued and *before
+ * NULL. Gives way first: an operation in a mailbox needs two threads that get a processor in turn, and its
+ * combiner waits for the lock as well. */
+static int wait_for_turn(MPIDU_Thread_mutex_t * m, tsm_hybcomb_t * comb, tsm_hybcomb_member_t * member,
+                         MPIDI_announced_t * mine, tsm_hybcomb_node_t ** before)
 {
-    for (int i = 0; i < MPIDI_VCI_LOCK_TRIES && tsm_load_crowded(); i++) {
-        tsm_yield();
-        if (MPIDI_section_try(m))
-            return 1;
-    }
+    uint64_t unused;
+
+    *before = NULL;
+    if (MPIDI_vci_lock_give_way(m, MPIDI_MODEL_LOCK != MPIDI_LOCK_OWN))
+        return 1;
+    *before = tsm_hybcomb_begin(comb, member, issue, mine, &unused);
     return 0;
 }
 
@@ -61,21 +64,17 @@ int MPIDI_hybcomb_delegate_op(int vci, const MPIDI_op_t * op, MPIR_Request ** re
     tsm_hybcomb_member_t *member = MPIDI_thread_local.held ? NULL :
         MPIDI_combiner_member(combiner, vci);
     tsm_hybcomb_node_t *before = NULL;
-    uint64_t unused;
-    int is_ours;
+    int is_ours = 1;
 
     tsm_load_touch();
-    is_ours = give_way(m);
-    if (!is_ours && member)
+    if (member)
         MPIDI_VCI_LOCK_WAIT(&MPIDI_VCI(vci).threads, MPIDI_STATS_MAIN,
-                            before = tsm_hybcomb_begin(&combiner->comb, member, issue, &mine,
-                                                       &unused));
-    MPIDI_STATS(MPIDI_stats_issued(is_ours || !member || before ? MPIDI_STATS_DIRECT :
-                                   MPIDI_STATS_DELEGATED, MPIDI_op_stats_kind(op->kind)));
-    if (is_ours) {
-        issue_alone(m, &mine);
-    } else if (!member) {
+                            is_ours = wait_for_turn(m, &combiner->comb, member, &mine, &before));
+    else
         MPIDI_section_enter(m, 0, 0);
+    MPIDI_STATS(MPIDI_stats_issued(is_ours || before ? MPIDI_STATS_DIRECT : MPIDI_STATS_DELEGATED,
+                                   MPIDI_op_stats_kind(op->kind)));
+    if (is_ours) {
         issue_alone(m, &mine);
     } else if (before) {
         combine(m, member, &mine);

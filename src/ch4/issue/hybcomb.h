@@ -16,8 +16,7 @@
  * lock itself, since its operation may need the lock that it holds; so does a thread beyond the
  * MPIDI_COMBINER_MEMBERS that a VCI has mailboxes for.
  *
- * While threads outnumber processors a thread first yields and tries the lock, MPIDI_VCI_LOCK_TRIES
- * times at most.
+ * While threads outnumber processors a thread first yields and tries the lock a number of times.
  *
  * Order: a thread waits until its operation is issued. */
 

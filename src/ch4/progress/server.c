@@ -145,19 +145,42 @@ static void *serve(void *arg)
     return NULL;
 }
 
-/* The processor for an entry of auto, from the end of those that the process may use: a container or
- * a launcher may allow a few out of many. -1 if they are not known. */
+typedef struct {
+    cpu_set_t bits[TSM_LOAD_CPUS / CPU_SETSIZE];
+} cpus_t;
+
+/* The processors of this thread, or, if it is bound to so few that none is left beside its servers, all
+ * that the kernel lets it have: it cuts a mask to those of the container. Returns 0 on failure. */
+static int allowed_cpus(cpus_t * set)
+{
+    cpus_t mine;
+
+    if (sched_getaffinity(0, sizeof(mine), mine.bits))
+        return 0;
+    *set = mine;
+    if (CPU_COUNT_S(sizeof(mine), mine.bits) > MPIDI_served.servers)
+        return 1;
+    memset(set, 0xff, sizeof(*set));
+    if (sched_setaffinity(0, sizeof(*set), set->bits) ||
+        sched_getaffinity(0, sizeof(*set), set->bits))
+        *set = mine;
+    return sched_setaffinity(0, sizeof(mine), mine.bits) == 0;
+}
+
+/* The processor for an entry of auto, from the end of the allowed ones: a container or a launcher may
+ * allow a few out of many. -1 if they are not known. */
 static int allowed_cpu(int entry)
 {
-    cpu_set_t set[TSM_LOAD_CPUS / CPU_SETSIZE];
+    cpus_t allowed;
+    cpu_set_t *const set = allowed.bits;
     int cpu = TSM_LOAD_CPUS, count, later;
 
-    if (sched_getaffinity(0, sizeof(set), set))
+    if (!allowed_cpus(&allowed))
         return -1;
-    count = CPU_COUNT_S(sizeof(set), set);
+    count = CPU_COUNT_S(sizeof(allowed), set);
     later = count > 0 ? entry % count : 0;
     while (--cpu >= 0) {
-        if (CPU_ISSET_S(cpu, sizeof(set), set) && later-- == 0)
+        if (CPU_ISSET_S(cpu, sizeof(allowed), set) && later-- == 0)
             break;
     }
     return cpu;

@@ -186,7 +186,7 @@ MPL_STATIC_INLINE_PREFIX void MPIDI_section_yield(MPIDU_Thread_mutex_t * m)
  *    afterwards. One of the two sees the other (MPIDI_SECTION_FENCE), so no posted operation waits
  *    for the next MPI call of its thread while another thread leaves. This also holds for a thread
  *    that entered only to issue for others (tsm_second_look.h), up to MPIR_CVAR_CH4_MAX_COMBINE
- *    operations a call.
+ *    operations and turns in vain a call.
  *  - A thread asks for a longer time slice (tsm_slice.h) from the first lock of any mutex that it takes
  *    until it has released the last one and done the above. */
 

@@ -13,6 +13,9 @@
 /* Pauses from one look to the next, at most. */
 #define MOST_PAUSES 128
 
+/* Tries of a thread that gives way, with a yield before each. */
+#define TRIES 64
+
 /* The VCI whose lock m is. Not m->vci, which is in a line of the holder's. */
 static MPIDI_vci_t *vci_of(MPIDU_Thread_mutex_t * m)
 {
@@ -45,18 +48,25 @@ static int look(MPIDU_Thread_mutex_t * m, int is_other, int low)
     return 0;
 }
 
-/* Yield and try while threads outnumber processors; 1 if the lock is ours. A thread that queues has no
- * processor when its turn comes, and then the lock waits for it. After that it queues all the same, so
- * that others overtake it for a limited time. The lock does not see a thread that tries: with clh-lpw
- * one of low priority may overtake it. */
+/* A thread that queues has no processor when its turn comes, and then the lock waits for it. After the
+ * tries it queues all the same, so that others overtake it for a limited time. The lock does not see a
+ * thread that tries: with clh-lpw one of low priority may overtake it. */
 static int give_way(MPIDU_Thread_mutex_t * m, int is_other, int low)
 {
-    for (int i = 0; i < MPIDI_VCI_LOCK_TRIES && tsm_load_crowded(); i++) {
+    for (int i = 0; i < TRIES && tsm_load_crowded(); i++) {
         tsm_yield();
         if (try_raw(m, is_other, low))
             return 1;
     }
     return 0;
+}
+
+int MPIDI_vci_lock_give_way(MPIDU_Thread_mutex_t * m, int is_other)
+{
+    if (!give_way(m, is_other, 0))
+        return 0;
+    MPIDI_vci_lock_own_(m, 1);
+    return 1;
 }
 
 /* What a thread does before it waits in the lock; 1 if the lock is ours. The Pthread mutex and the

@@ -35,9 +35,6 @@
 #define MPIDI_VCI_LOCK_ORDERS(kind_) 0
 #endif
 
-/* Tries of a thread that gives way while threads outnumber processors, with a yield before each. */
-#define MPIDI_VCI_LOCK_TRIES 64
-
 /* pthread_self(). In glibc on x86-64 that is the thread pointer, which is read without a call; a call
  * here would also make the caller save its registers twice in each section. */
 #if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && __GNUC__ >= 11
@@ -104,6 +101,9 @@ int MPIDI_vci_csync_announce(MPIDU_Thread_mutex_t * m, tsm_dsm_synch_op_t op, vo
 
 /* The lock was taken: wait for it. In vci_lock.c, out of line. */
 void MPIDI_vci_lock_wait(MPIDU_Thread_mutex_t * m, int low);
+
+/* Yield and try while threads outnumber processors. Returns 1 if the lock is ours. Not for the holder. */
+int MPIDI_vci_lock_give_way(MPIDU_Thread_mutex_t * m, int is_other);
 
 /* Take the mutex's own lock. low: with low priority, where the lock has two (TOPC section 6.2).
  * Blocking. Not for the holder. */

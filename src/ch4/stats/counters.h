@@ -49,6 +49,7 @@ typedef struct MPIDI_thread_stats {
     MPIDI_count_t issued[MPIDI_STATS_WAYS][MPIDI_STATS_KINDS];
     MPIDI_count_t completed;    /* requests */
     MPIDI_count_t freed;        /* requests that had been completed */
+    int until_sample;           /* completions up to this thread's next sample of dangling requests */
     MPIDI_count_t waits[MPIDI_STATS_PATHS];     /* times that it blocked on the lock of a VCI */
     MPIDI_count_t misses;       /* polls that found the lock taken and left */
     MPIDI_count_t post_time[MPIDI_STATS_TIMES];

@@ -134,6 +134,15 @@ void MPIDI_stats_post_took(uint64_t begin_ns)
     MPIDI_STATS_COUNT(post_time[bucket], 1);
 }
 
+static int threads(void)
+{
+    int n = 0;
+
+    for (MPIDI_thread_t * t = MPIDI_thread_first(); t; t = t->next)
+        n++;
+    return n;
+}
+
 uint64_t MPIDI_stats_sum(size_t offset)
 {
     uint64_t sum = 0;
@@ -150,6 +159,7 @@ uint64_t MPIDI_stats_sample_dangling(void)
     uint64_t now = MPIDI_stats_sum(offsetof(MPIDI_thread_stats_t, completed)) - freed;
     MPIDI_thread_t *self = MPIDI_thread_self();
 
+    self->stats.until_sample = MPIDI_STATS_SAMPLE + MPIDI_STATS_SAMPLE_THREAD * threads();
     tsm_fetch_add(&MPIDI_stats_dangling.samples, 1, TSM_RELAXED);
     tsm_fetch_add(&MPIDI_stats_dangling.sum, now, TSM_RELAXED);
     raise_most(&MPIDI_stats_dangling.most, now);

@@ -128,10 +128,10 @@ void MPIDI_stats_post_took(uint64_t begin_ns);
 
 /* ---- requests ---- */
 
-/* Completions of a thread between two samples of the dangling requests (Definition 5.7). The number of
- * all threads' requests is read then, and so seldom that the reading costs a thread's completions
- * little. */
+/* Completions of a thread between two samples of the dangling requests (Definition 5.7), and so many more
+ * for each thread there is: a sample reads two lines of each thread's, which other processors write. */
 #define MPIDI_STATS_SAMPLE 64
+#define MPIDI_STATS_SAMPLE_THREAD 16
 
 /* Take a sample. Returns the completed requests that are not freed. Any thread. */
 uint64_t MPIDI_stats_sample_dangling(void);
@@ -146,7 +146,7 @@ static inline void MPIDI_stats_completed(int *counted)
         return;
     *counted = 1;
     MPIDI_count(&s->completed, 1);
-    if (__builtin_expect(tsm_load(&s->completed, TSM_RELAXED) % MPIDI_STATS_SAMPLE == 0, 0))
+    if (__builtin_expect(--s->until_sample <= 0, 0))
         MPIDI_stats_sample_dangling();
 }
 

@@ -66,7 +66,8 @@ static inline void tsm_second_look_tell(tsm_second_look_t * look)
 }
 
 /*
- * Invariants: (1) an item whose push is over is taken, or a holder looks again. Let H be the thread
+ * Invariants: (1) an item whose push is over is taken, or a holder looks again, or the item is behind
+ *             one whose push is half done, of a thread that will tell. Let H be the thread
  *             that holds the lock when the poster's try fails, in its last turn: one in which it
  *             takes nothing, or it would look again. If the poster read the state before H asked,
  *             H's pop, which follows, finds the link. If after, the state is DUE before the try:

@@ -1,0 +1,68 @@
+/*
+ * Copyright (C) by the MPICH-TSM developers
+ *     See COPYRIGHT in top-level directory
+ */
+
+#ifndef TYPE_HANDLES_H_INCLUDED
+#define TYPE_HANDLES_H_INCLUDED
+
+/* For type_contents.c. MPI_Type_get_contents returns the handles of the types themselves, with a
+ * reference for each, and the program frees these as well. A type's attributes belong to the last of its
+ * handles, so the others are counted here: few programs have any, and none has many. */
+
+typedef struct type_handles {
+    MPI_Datatype type;
+    int n;                      /* handles beside the first one */
+    struct type_handles *next;
+} type_handles_t;
+
+static type_handles_t *counted_types;
+static MPL_initlock_t counted_lock = MPL_INITLOCK_INITIALIZER;
+
+static type_handles_t **find_counted(MPI_Datatype type)
+{
+    type_handles_t **link = &counted_types;
+
+    while (*link && (*link)->type != type)
+        link = &(*link)->next;
+    return link;
+}
+
+/* Without memory the handle is not counted, and the first to be freed takes the attributes. */
+static void add_handle(MPIR_Datatype * type)
+{
+    type_handles_t **link;
+
+    MPIR_Object_add_ref(type);
+    MPL_initlock_lock(&counted_lock);
+    link = find_counted(type->handle);
+    if (!*link) {
+        *link = MPL_calloc(1, sizeof(**link), MPL_MEM_DATATYPE);
+        if (*link)
+            (*link)->type = type->handle;
+    }
+    if (*link)
+        (*link)->n++;
+    MPL_initlock_unlock(&counted_lock);
+}
+
+/* In MPI_Type_free: 1 if the program has no other handle of the type, else it has one less now. */
+int MPIR_Type_is_last_handle(MPI_Datatype type)
+{
+    type_handles_t **link, *counted;
+
+    MPL_initlock_lock(&counted_lock);
+    link = find_counted(type);
+    counted = *link;
+    if (counted && --counted->n == 0) {
+        *link = counted->next;
+        MPL_free(counted);
+    }
+    MPL_initlock_unlock(&counted_lock);
+    return counted == NULL;
+}
+
+#undef MPIR_Datatype_ptr_add_ref
+#define MPIR_Datatype_ptr_add_ref(type_) add_handle(type_)
+
+#endif /* TYPE_HANDLES_H_INCLUDED */
