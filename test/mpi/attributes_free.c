@@ -186,8 +186,8 @@ static void of_type(MPI_Comm parent, int tag)
     MT_OK(MPI_Type_free_keyval(&other));
 }
 
-/* MPI_Type_get_contents returns another handle of a type that has attributes, which keeps them when that
- * one is freed, or the first one is. */
+/* MPI_Type_get_contents returns another handle of a type that has attributes. The type keeps them when
+ * one of the two is freed. */
 static void of_contents(int tag, int keeps_first)
 {
     int other, flag, ints[1];

@@ -102,7 +102,7 @@ int MPIDI_vci_csync_announce(MPIDU_Thread_mutex_t * m, tsm_dsm_synch_op_t op, vo
 /* The lock was taken: wait for it. In vci_lock.c, out of line. */
 void MPIDI_vci_lock_wait(MPIDU_Thread_mutex_t * m, int low);
 
-/* Yield and try while threads outnumber processors. Returns 1 if the lock is ours. Not for the holder. */
+/* Yield and try while threads outnumber processors. 1 if the lock is ours. Not for the holder. */
 int MPIDI_vci_lock_give_way(MPIDU_Thread_mutex_t * m, int is_other);
 
 /* Take the mutex's own lock. low: with low priority, where the lock has two (TOPC section 6.2).

@@ -128,8 +128,8 @@ void MPIDI_stats_post_took(uint64_t begin_ns);
 
 /* ---- requests ---- */
 
-/* Completions of a thread between two samples of the dangling requests (Definition 5.7), and so many more
- * for each thread there is: a sample reads two lines of each thread's, which other processors write. */
+/* Completions of a thread between two samples of the dangling requests (Definition 5.7), and so many
+ * more for each thread there is: a sample reads two lines of each thread, which others write. */
 #define MPIDI_STATS_SAMPLE 64
 #define MPIDI_STATS_SAMPLE_THREAD 16
 
