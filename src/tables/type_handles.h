@@ -7,8 +7,8 @@
 #define TYPE_HANDLES_H_INCLUDED
 
 /* For type_contents.c. MPI_Type_get_contents returns the handles of the types themselves, with a
- * reference for each, and the program frees these as well. A type's attributes belong to the last of its
- * handles, so the others are counted here: few programs have any, and none has many. */
+ * reference for each, and the program frees these as well. A type's attributes belong to the last of
+ * its handles, so the others are counted here: few programs have any, and none has many. */
 
 typedef struct type_handles {
     MPI_Datatype type;

@@ -41,9 +41,9 @@ static void combine(MPIDU_Thread_mutex_t * m, tsm_hybcomb_member_t * member,
     MPIDI_section_exit(m);
 }
 
-/* Returns 1 with the lock; or 0 as the next combiner, with *before, or with the operation issued and *before
- * NULL. Gives way first: an operation in a mailbox needs two threads that get a processor in turn, and its
- * combiner waits for the lock as well. */
+/* Returns 1 with the lock; or 0 as the next combiner, with *before, or with the operation issued and
+ * *before NULL. Gives way first: an operation in a mailbox needs two threads that get a processor in
+ * turn, and its combiner waits for the lock as well. */
 static int wait_for_turn(MPIDU_Thread_mutex_t * m, tsm_hybcomb_t * comb, tsm_hybcomb_member_t * member,
                          MPIDI_announced_t * mine, tsm_hybcomb_node_t ** before)
 {
