@@ -299,27 +299,34 @@ __attribute__((destructor)) static void end_of_library(void)
     pthread_mutex_unlock(&mutex);
 }
 
-/* The caller's first touch. Without memory or a key it does not count, and tries again at the next
- * touch. */
-static void enlist(void)
+/* With the mutex held. Returns the caller's record, now in the list, or NULL without memory or a key. */
+static tsm_load_record_t *record_make(void)
 {
     tsm_load_record_t *self;
 
-    pthread_once(&once, begin);
-    if (posix_memalign((void **) &self, TSM_CACHELINE, TSM_CACHELINE) != 0)
-        return;
+    if (!has_key || posix_memalign((void **) &self, TSM_CACHELINE, TSM_CACHELINE) != 0)
+        return NULL;
     memset(self, 0, sizeof(*self));
     self->tid = current_tid();
-    pthread_mutex_lock(&mutex);
-    int watched = has_key && pthread_setspecific(exit_key, self) == 0;
-    if (watched)
-        record_insert(self);
-    pthread_mutex_unlock(&mutex);
-    if (!watched) {
+    if (pthread_setspecific(exit_key, self) != 0) {
         free(self);
-        return;
+        return NULL;
     }
-    tsm_load_self_ = self;
+    record_insert(self);
+    return self;
+}
+
+/* The caller's first touch. It never waits, since a thread that has the mutex may be stopped: the caller
+ * then does not count, and tries again at the next touch. */
+static void enlist(void)
+{
+    pthread_once(&once, begin);
+    if (pthread_mutex_trylock(&mutex) != 0)
+        return;
+    tsm_load_self_ = record_make();
+    pthread_mutex_unlock(&mutex);
+    if (tsm_load_self_ == NULL)
+        return;
     /* a new thread counts at once, unless there are too many already */
     if (!tsm_load(&tsm_load_figures_.crowded, TSM_RELAXED))
         tsm_store(&tsm_load_figures_.due, 0, TSM_RELAXED);

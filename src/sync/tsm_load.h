@@ -185,7 +185,7 @@ static inline int tsm_load_processors(void)
  *             that starts or ends waits for another thread's refresh. (4) A record is on the list
  *             until its thread ends, so a thread id on the list is that of a living thread.
  * Progress:   touch, sleep, crowded and processors are bounded; wait-free but for a thread's first
- *             call, which allocates its record and takes the mutex.
+ *             call, which allocates its record. No call of these waits for the mutex.
  * Pairs:      none: every access is relaxed, because the figures carry no other data.
  */
 
