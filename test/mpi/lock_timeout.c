@@ -1,11 +1,12 @@
 /* Copyright (C) by the MPICH-TSM developers
  * See COPYRIGHT in top-level directory */
 
-/* MPIR_CVAR_PROGRESS_TIMEOUT: the report has the threads that wait for the lock of a VCI, in whatever
- * call, and names the thread that holds it. In process 0 a thread keeps the VCI: it takes in a message
- * by memcpy, which is a function of this program and does not return before the report is printed.
- * (With server threads it is such a thread.) Other threads are in MPI_Iprobe, in MPI_Isend where the
- * model makes that wait for the lock, and in MPI_Wait, which waits for it with progress blocking only. */
+/* MPIR_CVAR_PROGRESS_TIMEOUT: the report has the threads that wait for the lock of a VCI, in
+ * whatever call, and names the thread that holds it. In process 0 a thread keeps the VCI: it
+ * takes in a message by memcpy, which is a function of this program and does not return before
+ * the report is printed. (With server threads it is such a thread.) Other threads are in
+ * MPI_Iprobe, in MPI_Isend where the model makes that wait for the lock, and in MPI_Wait, which
+ * waits for it with progress blocking only. */
 #include "printed.h"
 
 enum { HOLDER, READER, WAITER, PROBER, SENDER, THREADS };
