@@ -316,8 +316,8 @@ static tsm_load_record_t *record_make(void)
     return self;
 }
 
-/* The caller's first touch. It never waits, since a thread that has the mutex may be stopped: the caller
- * then does not count, and tries again at the next touch. */
+/* The caller's first touch. It never waits, since a thread that has the mutex may be stopped: the
+ * caller then does not count, and tries again at the next touch. */
 static void enlist(void)
 {
     pthread_once(&once, begin);
