@@ -299,7 +299,7 @@ __attribute__((destructor)) static void end_of_library(void)
     pthread_mutex_unlock(&mutex);
 }
 
-/* With the mutex held. Returns the caller's record, now in the list, or NULL without memory or a key. */
+/* With the mutex held. The caller's record, now in the list, or NULL without memory or a key. */
 static tsm_load_record_t *record_make(void)
 {
     tsm_load_record_t *self;
