@@ -157,8 +157,8 @@ static int MPII_end_self(bool is_world_model)
     return mpi_errno;
 }
 
-/* init_counter: sessions that are still open, and MPI_COMM_WORLD. self_errno: of MPII_end_self; the
- * rest ends all the same. *err: an MPI error code. */
+/* init_counter: sessions that are still open, and MPI_COMM_WORLD. self_errno: of MPII_end_self;
+ * if the library stays up, the rest ends all the same. *err: an MPI error code. */
 static bool MPII_stays_up(int self_errno, int *err)
 {
     int mpi_errno = MPI_SUCCESS;

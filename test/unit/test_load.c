@@ -212,6 +212,8 @@ static void sleeping_body(int id, void *arg)
     sleeping_t *s = arg;
 
     if (id > 0) {
+        while (tsm_load_self_ == NULL)  /* a first touch that finds the mutex taken does not count */
+            tsm_load_touch();
         tsm_wait_word(&s->word, 0, 1, (tsm_wait_policy_t) {0, 0, 1});
         return;
     }
