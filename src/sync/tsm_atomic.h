@@ -8,8 +8,8 @@
  * memory order. No other file of src/sync uses <stdatomic.h>.
  *
  * Source:     ISO C11 7.17; no paper.
- * Invariants: there is no stand-alone fence between threads but tsm_full_fence, because
- *             ThreadSanitizer does not see one, and no other way around C11 atomics.
+ * Invariants: there is no stand-alone fence between threads, because ThreadSanitizer does not see one,
+ *             and no other way around C11 atomics.
  * Progress:   each operation is one atomic access and is wait-free where the hardware has the
  *             instruction; compare-and-swap is the strong form and never fails for no reason.
  * Pairs:      none here; see the users.
@@ -46,19 +46,6 @@
 /* True if *p_ was *expected_ and is now v_; otherwise stores what it found in *expected_. */
 #define tsm_cas(p_, expected_, v_, succ_, fail_) \
     atomic_compare_exchange_strong_explicit((p_), (expected_), (v_), (succ_), (fail_))
-
-/* A full fence. ThreadSanitizer does not see it: only atomic accesses may rely on it. */
-static inline void tsm_full_fence(void)
-{
-#if defined(__GNUC__) && __GNUC__ >= 11 && !defined(__clang__)
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wtsan"
-#endif
-    atomic_thread_fence(memory_order_seq_cst);
-#if defined(__GNUC__) && __GNUC__ >= 11 && !defined(__clang__)
-#pragma GCC diagnostic pop
-#endif
-}
 
 /* The compiler moves no access across it. Only for a word that a thread shares with an interrupt of
  * itself, in which the kernel reads it: orders nothing between threads. */

@@ -12,13 +12,12 @@
  * it fails because this same holder has not left yet, neither would look again. So the holder asks for
  * a second look, and a thread that posts and finds this says that there is something to see.
  *
- *     holder: ask, pop; release the lock, full fence; is_due?      poster: push; tell; try the lock
+ *     holder: ask, pop; release the lock, is_due?      poster: push; tell; try the lock
  *
  * Source:     not in ICS'19 section 3.4, where an item waits for the next completion call of its
  *             thread. The holder's look after its release is in section.h.
  * Threads:    any number that post, one holder at a time, which may not have asked `is_due` yet when
- *             the next one asks. Threads that post only read the state as long as no holder asks, so
- *             keep it in a line that is seldom written.
+ *             the next one asks. Threads that post write the state's line, so keep it apart.
  *
  * Proof and pairs are at the end of this file.
  */
@@ -38,31 +37,27 @@ typedef TSM_ATOMIC(uint32_t) tsm_second_look_t;
  * Wait-free, as all calls here. */
 static inline void tsm_second_look_ask(tsm_second_look_t * look)
 {
-    tsm_swap(look, TSM_SECOND_LOOK_ASKED, TSM_RELAXED);
-    tsm_full_fence();
+    tsm_swap(look, TSM_SECOND_LOOK_ASKED, TSM_ACQ_REL);
 }
 
 /* By the holder, which has taken something and so will look again. */
 static inline void tsm_second_look_settle(tsm_second_look_t * look)
 {
     if (__builtin_expect(tsm_load(look, TSM_RELAXED) != TSM_SECOND_LOOK_NONE, 0))
-        tsm_store(look, TSM_SECOND_LOOK_NONE, TSM_RELAXED);
+        tsm_swap(look, TSM_SECOND_LOOK_NONE, TSM_ACQ_REL);
 }
 
-/* By the thread that has asked, behind the release of the lock and a full fence. 1: look again. */
+/* By the thread that has asked, behind the release of the lock. 1: look again. */
 static inline int tsm_second_look_is_due(tsm_second_look_t * look)
 {
-    return tsm_load(look, TSM_RELAXED) == TSM_SECOND_LOOK_DUE;
+    return tsm_fetch_add(look, 0, TSM_ACQ_REL) == TSM_SECOND_LOOK_DUE;
 }
 
 /* By any thread after its push and before it tries the lock. */
 static inline void tsm_second_look_tell(tsm_second_look_t * look)
 {
-    tsm_full_fence();
-    if (__builtin_expect(tsm_load(look, TSM_RELAXED) == TSM_SECOND_LOOK_ASKED, 0)) {
-        tsm_store(look, TSM_SECOND_LOOK_DUE, TSM_RELAXED);
-        tsm_full_fence();
-    }
+    if (__builtin_expect(tsm_fetch_add(look, 0, TSM_ACQ_REL) == TSM_SECOND_LOOK_ASKED, 0))
+        tsm_swap(look, TSM_SECOND_LOOK_DUE, TSM_ACQ_REL);
 }
 
 /*
@@ -77,10 +72,10 @@ static inline void tsm_second_look_tell(tsm_second_look_t * look)
  *             DUE by another push.
  * Progress:   wait-free.
  *
- *   The pairs are full fences: that of ask with that of tell (the link, the state), and the second one
- *   of tell with the holder's behind its release (the state, the lock). Only atomic accesses rely on
- *   them; the item itself passes with the queue. A state that stays ASKED or DUE after the holder has
- *   left costs threads that post a store, until a holder takes something.
+ *   All accesses to the state that matter are read-modify-writes, so of any two the later one has seen
+ *   what came before the earlier one. release, acquire: tell, ask (the link); tell with DUE, is_due;
+ *   is_due, tell (the release of the lock). The item itself passes with the queue. A state that stays
+ *   ASKED or DUE costs a thread that posts one more write, until a holder takes something.
  */
 
 #endif /* TSM_SECOND_LOOK_H_INCLUDED */

@@ -41,15 +41,14 @@ static int take_or_ask(void)
 
 static int try(void)
 {
-    int seen = tsm_load(&lock, TSM_RELAXED);
+    int seen = tsm_load(&lock, TSM_SEQ_CST);
 
     return seen == 0 && tsm_cas(&lock, &seen, 1, TSM_ACQUIRE, TSM_RELAXED);
 }
 
 static void release(void)
 {
-    tsm_store(&lock, 0, TSM_RELEASE);
-    tsm_full_fence();
+    tsm_swap(&lock, 0, TSM_SEQ_CST);
 }
 
 static void help(void)
