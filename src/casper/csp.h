@@ -63,12 +63,14 @@ int csp_cancel_recv(MPIR_Request * req);
 /* Communicators. csp_comm_commit: comm is complete, decide whether it is offloaded. csp_comm_hints:
  * note the user's hints. csp_comm_agree: they have been given in a call that is collective over comm,
  * on which no message is under way; compare them, and decide again. Returns an MPI error code.
- * csp_comm_forget: they have been given in a call that must not wait. Both: comm may be NULL.
+ * csp_comm_change: the same in MPI_Comm_set_info, where messages may be under way if the info has no
+ * hint of ours. csp_comm_forget: they have been given in a call that must not wait. Both: comm may be NULL.
  * csp_comm_info: add those in force that MPICH cannot tell to info. csp_comm_map: 1 if comm is
  * MPI_COMM_WORLD and has been given the map of ranks that it needs beside ghosts. */
 void csp_comm_commit(MPIR_Comm * comm);
 void csp_comm_hints(MPIR_Comm * comm, MPIR_Info * info);
 int csp_comm_agree(MPIR_Comm * comm);
+int csp_comm_change(MPIR_Comm * comm);
 void csp_comm_forget(MPIR_Comm * comm);
 int csp_comm_info(MPIR_Comm * comm, MPIR_Info * info);
 int csp_comm_map(MPIR_Comm * comm);
@@ -146,6 +148,7 @@ int csp_ghosts(void);
 #define csp_comm_commit(comm_) do { } while (0)
 #define csp_comm_hints(comm_, info_) do { } while (0)
 #define csp_comm_agree(comm_) MPI_SUCCESS
+#define csp_comm_change(comm_) MPI_SUCCESS
 #define csp_comm_forget(comm_) do { } while (0)
 #define csp_comm_map(comm_) 0
 #define csp_win_alloc(size_, disp_unit_, comm_, info_, base_, win_) MPI_SUCCESS

@@ -14,6 +14,7 @@
 static int async;               /* index: 1 to offload it, 0 not to, CSP_HINT_UNSET */
 static int threshold;           /* index: messages of fewer bytes stay with MPICH */
 static int wildcards;           /* index: 0, or 1 + the wildcards that are used, CSP_HINT_ANY_... */
+static int asks;                /* index: 1 if the last info said anything on offload */
 
 /* MPICH would read our values in its own way, so it is told that this does it. */
 static int leave(MPIR_Comm * comm, int index, int value)
@@ -27,6 +28,7 @@ void csp_comm_register_hint(void)
                                     CSP_HINT_UNSET);
     threshold = MPIR_Comm_register_hint(0, "offload_min_msgsz", leave, MPIR_COMM_HINT_TYPE_INT, 0, 0);
     wildcards = MPIR_Comm_register_hint(0, NULL, NULL, MPIR_COMM_HINT_TYPE_INT, 0, 0);
+    asks = MPIR_Comm_register_hint(0, NULL, NULL, MPIR_COMM_HINT_TYPE_BOOL, 0, 0);
 }
 
 /* 1 if all processes of the map are of our MPI_COMM_WORLD. */
@@ -115,14 +117,11 @@ static void tell_differences(const int *is_same, int is_offloaded)
 
 /* If processes want different things, the communicator is not offloaded, or has no threshold.
  * Assertions may differ: each is about one process. */
-int csp_comm_agree(MPIR_Comm * comm)
+static int agree(MPIR_Comm * comm, int offload)
 {
-    int wish[2], is_same[2], mpi_errno = MPI_SUCCESS;
+    int wish[2] = { offload, wished_threshold(comm) }, is_same[2];
+    int mpi_errno = MPI_SUCCESS;
 
-    if (csp_world.ghosts == 0 || !comm || !csp_comm_is_possible(comm))
-        goto fn_exit;
-    wish[0] = wished_offload(comm);
-    wish[1] = wished_threshold(comm);
     mpi_errno = csp_agree(comm, 2, wish, is_same);
     MPIR_ERR_CHECK(mpi_errno);
     if (is_teller(comm))
@@ -135,6 +134,25 @@ int csp_comm_agree(MPIR_Comm * comm)
     return mpi_errno;
   fn_fail:
     goto fn_exit;
+}
+
+static int has_choice(MPIR_Comm * comm)
+{
+    return csp_world.ghosts > 0 && comm && csp_comm_is_possible(comm);
+}
+
+int csp_comm_agree(MPIR_Comm * comm)
+{
+    return has_choice(comm) ? agree(comm, wished_offload(comm)) : MPI_SUCCESS;
+}
+
+/* Assertions alone leave a communicator on its path: MPI lets a program give them while receives
+ * wait there. */
+int csp_comm_change(MPIR_Comm * comm)
+{
+    if (!has_choice(comm))
+        return MPI_SUCCESS;
+    return agree(comm, comm->hints[asks] ? wished_offload(comm) : MPIDI_COMM(comm, casper));
 }
 
 static void forget(MPIR_Comm * comm)
@@ -198,6 +216,7 @@ void csp_comm_hints(MPIR_Comm * comm, MPIR_Info * info)
         says_async |= strcmp(item->key, "async_config") == 0;
         says_wildcards |= strcmp(item->key, "wildcard_used") == 0;
     }
+    comm->hints[asks] = says_async || says_wildcards;
     if (says_wildcards && !says_async)
         comm->hints[async] = 1;
 }

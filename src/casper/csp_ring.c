@@ -23,7 +23,7 @@
 
 /* Hints, so relaxed. Threads together count as one caller. */
 static TSM_ATOMIC(int) credit = CREDIT, pause_now, pause_next = FIRST_PAUSE;
-static TSM_ATOMIC(int) unseen;  /* posts since the last look for answers */
+static TSM_ATOMIC(unsigned) unseen;     /* posts since the last look for answers */
 static TSM_ATOMIC(int) was_rung;        /* since then */
 
 void csp_ring(void)
@@ -60,7 +60,7 @@ static int pays(const csp_post_t * post, int is_first)
 
 void csp_ring_for(const csp_post_t * post, int must)
 {
-    int n = tsm_load(&unseen, TSM_RELAXED);
+    unsigned n = tsm_load(&unseen, TSM_RELAXED);
 
     tsm_store(&unseen, n + 1, TSM_RELAXED);
     if (must || !tsm_load(&csp_node.reaches, TSM_RELAXED) || !csp_match_is_local(post) ||

@@ -149,6 +149,9 @@ static void break_promise(MPI_Comm comm)
     expect_error(MPI_Recv(&x, 1, MPI_INT, MPI_ANY_SOURCE, 1, comm, &status), MPI_ERR_RANK, "receive");
     MT_OK(MPI_Irecv(&x, 1, MPI_INT, 0, MPI_ANY_TAG, comm, &req));
     expect_error(MPI_Wait(&req, &status), MPI_ERR_TAG, "nonblocking receive");
+    MT_OK(MPI_Irecv(&x, 1, MPI_INT, 0, MPI_ANY_TAG, comm, &req));
+    MT_OK(MPI_Cancel(&req));
+    expect_error(MPI_Wait(&req, &status), MPI_ERR_TAG, "receive, refused and then cancelled");
     expect_error(MPI_Iprobe(MPI_ANY_SOURCE, 1, comm, &flag, &status), MPI_ERR_RANK, "probe");
     expect_error(MPI_Probe(0, MPI_ANY_TAG, comm, &status), MPI_ERR_TAG, "probe");
 }
@@ -200,6 +203,28 @@ static void alone(MPI_Comm comm)
     MT_CHECK(in == mt.rank, "got %d", in);
 }
 
+/* Assertions alone, by MPI_Comm_set_info, leave a receive that waits on its path. */
+static void asserted_late(void)
+{
+    int next = (mt.rank + 1) % mt.size, last = (mt.rank + mt.size - 1) % mt.size;
+    int in = -1, out = mt.rank;
+    MPI_Request req;
+    MPI_Comm comm;
+    MPI_Info info;
+    MT_OK(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
+    MT_OK(MPI_Irecv(&in, 1, MPI_INT, last, 4, comm, &req));
+    MT_OK(MPI_Barrier(MPI_COMM_WORLD));
+    MT_OK(MPI_Info_create(&info));
+    MT_OK(MPI_Info_set(info, "mpi_assert_no_any_source", "true"));
+    MT_OK(MPI_Info_set(info, "mpi_assert_no_any_tag", "true"));
+    MT_OK(MPI_Comm_set_info(comm, info));
+    MT_OK(MPI_Info_free(&info));
+    MT_OK(MPI_Send(&out, 1, MPI_INT, next, 4, comm));
+    MT_OK(MPI_Wait(&req, MPI_STATUS_IGNORE));
+    MT_CHECK(in == last, "got %d", in);
+    MT_OK(MPI_Comm_free(&comm));
+}
+
 int main(int argc, char **argv)
 {
     static const example_t examples[] = {
@@ -226,5 +251,6 @@ int main(int argc, char **argv)
             break_promise(comm);
         MT_OK(MPI_Comm_free(&comm));
     }
+    asserted_late();
     return mt_finish();
 }
