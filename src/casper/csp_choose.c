@@ -12,7 +12,7 @@
 /* The choice of the ghosts, by all processes at once, in MPI_Init. All have the same settings and know
  * the domains of all, so all come to the same result without asking. */
 
-/* One process tells what is wrong; the others wait until they are killed. */
+/* One process prints what is wrong; the others wait until they are killed. */
 static void fail_together(const char *problem)
 {
     if (MPIR_Process.rank == 0)

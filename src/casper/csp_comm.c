@@ -70,7 +70,7 @@ static int used_wildcards(const MPIR_Comm * comm)
     return used;
 }
 
-/* One process tells, of an intercommunicator in one of the two groups. */
+/* One process prints, of an intercommunicator in one of the two groups. */
 static int is_teller(const MPIR_Comm * comm)
 {
     return comm->rank == 0 &&

@@ -12,7 +12,7 @@
 #include "csp_post.h"
 #include "tsm/tsm_wait.h"
 
-/* Vain steps of a wait for the desk between two looks whether who holds it may have died. */
+/* Vain steps of a wait for the desk between two looks whether its holder may have died. */
 #define STEPS_PER_LOOK 1024
 
 /* Items of the ghost's own memory at a time: it gets as many again when they are used up. */
@@ -32,7 +32,7 @@ static int n_chunks;
 static csp_ref_t free_private;
 
 static csp_item_t *added[MOST_ADDED];
-static uint32_t n_added;        /* of those mapped here; by who holds the desk */
+static uint32_t n_added;        /* of those mapped here; by the holder of the desk */
 static int is_full;             /* in the ghost: there can be no more */
 
 static csp_desk_t *desk(void)
@@ -40,7 +40,7 @@ static csp_desk_t *desk(void)
     return &csp_node.my_ghost->desk;
 }
 
-/* ---- who holds it ---- */
+/* ---- its holder ---- */
 
 int csp_desk_try(void)
 {

@@ -8,7 +8,7 @@
 
 /* The desk of a ghost: where posts are matched. It is in the memory of the node, so a user that waits
  * in MPI can sit down at it, when nobody else does, and match in place of a ghost that sleeps or has no
- * processor. Who holds the desk takes the posts of all users of the ghost and writes their answers.
+ * processor. The holder of the desk takes the posts of all users of the ghost and writes their answers.
  *
  * Data is copied with the desk free. Whoever matches a message and a receive leaves them as a pair; the
  * ghost, or one of the two users, takes the pair and later comes back to answer.
@@ -18,7 +18,7 @@
  * that, it uses items of its own memory; until they are gone it sits there alone.
  *
  *   csp_desk_unlock -> csp_desk_try, csp_desk_lock     release, acquire: all that belongs to the desk
- *   aside: release when a pair is put there, acquire by who then holds the desk and takes all of them
+ *   aside: release when a pair is put there, acquire by its next holder, which takes all of them
  *   made: a hint whether it is worth while to look for pairs
  *   owed: seq_cst, as the publication of work for the bell (tsm_bell.h): a user adds to it and then
  *   looks at the bell, the ghost arms the bell and then looks at it */
@@ -37,8 +37,8 @@ typedef enum csp_left {
  * of it at most two more, for answers. */
 #define CSP_DESK_RESERVE 8
 
-/* Sit down at our ghost's desk if nobody else does: returns 1 then. csp_desk_lock waits; who holds the
- * desk copies nothing large meanwhile, so it is not long unless that process is stopped. So it is for
+/* Sit down at our ghost's desk if nobody else does: returns 1 then. csp_desk_lock waits; the
+ * holder copies nothing large meanwhile, so it is not long unless that process is stopped. So it is for
  * the ghost, and for users at the start; what a user does later has to be done by nonblocking calls
  * too. */
 int csp_desk_try(void);
@@ -53,7 +53,7 @@ int csp_desk_sees_items(void);
 /* Give the items of this user to its desk. Without contention: before any use. */
 void csp_desk_give_items(void);
 
-/* All that follows: by who holds the desk. */
+/* All that follows: by the holder of the desk. */
 
 /* A new item, of zeros; NULL if there is none left, never in the ghost. csp_item_free gives it back. */
 csp_item_t *csp_item_new(csp_ref_t * ref);

@@ -35,7 +35,7 @@ static int fill_places(void)
     return highest;
 }
 
-/* All processes find the same; one tells. */
+/* All processes find the same; one prints. */
 static void refuse_tag(int tag_ub)
 {
     if (MPIR_Process.rank > 0)

@@ -27,7 +27,7 @@
 #define SLEEP_FIRST_NS 20000
 #define SLEEP_LAST_NS  1000000
 
-/* Bytes of a pair that the ghost copies before it looks again who waits. */
+/* Bytes of a pair that the ghost copies before it looks again which users wait. */
 #define PIECE 65536
 
 /* A user that has not looked for answers for so long does not wait in MPI. It may be asleep for a

@@ -27,7 +27,7 @@ typedef struct asking {
 
 struct csp_lock {
     int holders, type, is_dropped;
-    asking_t *first, **last;    /* who waits, the longest first */
+    asking_t *first, **last;    /* what waits, the longest first */
 };
 
 static int to_ghost, to_user;   /* the handlers of the messages */

@@ -23,7 +23,7 @@ AC_ARG_WITH([hmcs-levels],
     [], [with_hmcs_levels=default])
 AC_ARG_ENABLE([thread-stats],
     [AS_HELP_STRING([--enable-thread-stats],
-        [count contention, combining, polls and waiting threads: performance variables of MPI_T and a summary at MPI_Finalize (MPIR_CVAR_CH4_THREAD_SUMMARY); needs another model than global @<:@no@:>@])],
+        [count contention, combining, polls and waiting threads: performance variables of MPI_T and a summary at MPI_Finalize (MPIR_CVAR_CH4_THREAD_SUMMARY); not with the model global @<:@no@:>@])],
     [], [enable_thread_stats=no])
 AS_CASE([$enable_thread_stats], [yes | no], [],
     [AC_MSG_ERROR([--enable-thread-stats=$enable_thread_stats: must be yes or no])])

@@ -16,6 +16,7 @@
 
 #include "threads/progress/server.h"
 #include "threads/served.h"
+#include "threads/settings.h"
 #include "tsm/tsm_load.h"
 #include "tsm/tsm_patience.h"
 #include "tsm/tsm_wait.h"
@@ -219,17 +220,18 @@ static int bind_server(const server_t * me)
     int cpu, err;
 
     if (!find_cpu(me->index, &cpu)) {
-        fprintf(stderr, "MPIR_CVAR_PROGRESS_THREAD_AFFINITY=%s: must be auto or a list of processors "
-                "such as 0,1, with one for each of the %d servers of each process of the node\n",
-                MPIR_CVAR_PROGRESS_THREAD_AFFINITY, MPIDI_served.servers);
+        MPIDI_settings_print("MPIR_CVAR_PROGRESS_THREAD_AFFINITY=%s: must be auto or a list of "
+                             "processors such as 0,1, with one for each of the %d servers of each "
+                             "process of the node\n", MPIR_CVAR_PROGRESS_THREAD_AFFINITY,
+                             MPIDI_served.servers);
         return 0;
     }
     if (cpu < 0)
         return 1;
     MPL_thread_set_affinity(me->thread, &cpu, 1, &err);
     if (err)
-        fprintf(stderr, "MPIR_CVAR_PROGRESS_THREAD_AFFINITY=%s: cannot bind a thread to processor "
-                "%d\n", MPIR_CVAR_PROGRESS_THREAD_AFFINITY, cpu);
+        MPIDI_settings_print("MPIR_CVAR_PROGRESS_THREAD_AFFINITY=%s: cannot bind a thread to "
+                             "processor %d\n", MPIR_CVAR_PROGRESS_THREAD_AFFINITY, cpu);
     return !err;
 }
 

@@ -9,6 +9,7 @@
     POSIX_EAGER_INLINE == __posix_eager_inline_ring__
 
 #include "mpidu_init_shm.h"
+#include "threads/settings.h"
 
 MPIDI_POSIX_ring_global_t MPIDI_POSIX_ring_global;
 
@@ -22,12 +23,13 @@ static int cells_are_possible(void)
     const int size = MPIR_CVAR_CH4_SHM_POSIX_IQUEUE_CELL_SIZE;
 
     if (cells < 1) {
-        fprintf(stderr, "MPIR_CVAR_CH4_SHM_POSIX_IQUEUE_NUM_CELLS=%d: must be at least 1\n", cells);
+        MPIDI_settings_print("MPIR_CVAR_CH4_SHM_POSIX_IQUEUE_NUM_CELLS=%d: must be at least 1\n",
+                             cells);
         return 0;
     }
     if (size < LEAST_CELL || size % MAX_ALIGNMENT) {
-        fprintf(stderr, "MPIR_CVAR_CH4_SHM_POSIX_IQUEUE_CELL_SIZE=%d: must be at least %d, and a "
-                "multiple of %d\n", size, LEAST_CELL, MAX_ALIGNMENT);
+        MPIDI_settings_print("MPIR_CVAR_CH4_SHM_POSIX_IQUEUE_CELL_SIZE=%d: must be at least %d, and "
+                             "a multiple of %d\n", size, LEAST_CELL, MAX_ALIGNMENT);
         return 0;
     }
     return 1;
