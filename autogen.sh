@@ -15,6 +15,7 @@ die() { printf 'autogen.sh: %s\n' "$*" >&2; exit 1; }
 usage() {
     cat <<'END'
 usage: ./autogen.sh [--with-mpich-source=DIR|TARBALL]
+       MPICH_TARBALL=DIR|TARBALL ./autogen.sh     the same
 
 Fetches the pinned MPICH release into modules/mpich (maint/fetch), grafts our files and patches
 onto it (maint/graft) and generates the build system with autoconf, automake and libtool.
@@ -129,6 +130,8 @@ for arg in "$@"; do
         *) die "unknown option: $arg (try --help)" ;;
     esac
 done
+# make and libtool take the words apart
+case $root in *[[:space:],]*) die "$root: the path must not have blanks or commas" ;; esac
 check_tools
 "$root/maint/fetch" ${given:+"$given"}
 "$root/maint/graft"

@@ -16,6 +16,10 @@ say() { printf '%s\n' "$*"; }
 die() { printf '%s: %s\n' "$me" "$*" >&2; exit 1; }
 step() { printf '== %s\n' "$*"; }
 
+# make and libtool take the words apart
+# shellcheck disable=SC2154
+case $root in *[[:space:],]*) die "$root: the path must not have blanks or commas" ;; esac
+
 is_package() { dpkg-query -W -f '${Status}' "$1" 2>/dev/null | grep -q 'ok installed'; }
 
 # need_packages NAME...: install missing packages, or print the command that does
