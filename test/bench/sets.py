@@ -19,6 +19,8 @@ OTHERS = (("scale/scale --ops x", "bench/scale: argument --ops"), ("scale/scale 
           ("scale/scale --report=", "bench/scale: '': No"),
           ("scale/scale --report {overview}", "not a result"),
           ("sync/run --duration x", "run: argument --duration"), ("sync/run fly", "no part"),
+          ("sync/run --threads 2,x", "run: --threads '2,x'"),
+          ("sync/run --threads 2,257", "from 1 to 256"),
           ("sync/run --results /nowhere/x", "no folder /nowhere"),
           ("sync/run --report --results /nowhere", "run: /nowhere: No"),
           ("sync/run --report --results {overview}", "not results of bench/sync/run"),
