@@ -64,8 +64,8 @@ int csp_cancel_recv(MPIR_Request * req);
  * note the user's hints. csp_comm_agree: they have been given in a call that is collective over comm,
  * on which no message is under way; compare them, and decide again. Returns an MPI error code.
  * csp_comm_change: the same in MPI_Comm_set_info, where messages may be under way if the info has no
- * hint of ours. csp_comm_forget: they have been given in a call that must not wait. Both: comm may be NULL.
- * csp_comm_info: add those in force that MPICH cannot tell to info. csp_comm_map: 1 if comm is
+ * hint of ours. csp_comm_forget: they have been given in a call that must not wait. All: comm may be
+ * NULL. csp_comm_info: add those in force that MPICH cannot tell to info. csp_comm_map: 1 if comm is
  * MPI_COMM_WORLD and has been given the map of ranks that it needs beside ghosts. */
 void csp_comm_commit(MPIR_Comm * comm);
 void csp_comm_hints(MPIR_Comm * comm, MPIR_Info * info);
