@@ -24,8 +24,6 @@ typedef struct MPIDI_counter_wait {
 typedef struct MPIDI_vci {
     /* written by threads that post, read by the holder */
     MPIDI_post_queue_t posted;  /* posted.h: any thread pushes, the holder pops */
-    /* likewise; of a holder that finds an operation half posted */
-    tsm_second_look_t second_look TSM_ALIGNED;
     /* written by threads that wait, read by the holder, which looks each time it leaves */
     TSM_ATOMIC(int) poll_wanted TSM_ALIGNED;    /* a thread asks the holder to drive the VCI */
     /* where a thread of the library polls: threads that wait for the lock; those threads */
@@ -40,6 +38,7 @@ typedef struct MPIDI_vci {
     tsm_usc_t usc TSM_ALIGNED;
     /* seldom written */
     TSM_ATOMIC(int) flushing TSM_ALIGNED;       /* flushes that hold operations back; any thread */
+    tsm_second_look_t second_look;      /* of a holder that finds an operation half posted */
     int index;                  /* this is MPIDI_VCI(index); threads that post read it */
     MPIDI_counter_wait_t *counter_waits;        /* for one-sided operations; see complete.h */
     struct MPIDI_combiner *combiner;    /* with the model hybcomb, else NULL; see issue/hybcomb.h */

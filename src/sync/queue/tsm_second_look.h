@@ -17,7 +17,8 @@
  * Source:     not in ICS'19 section 3.4, where an item waits for the next completion call of its
  *             thread. The holder's look after its release is in section.h.
  * Threads:    any number that post, one holder at a time, which may not have asked `is_due` yet when
- *             the next one asks. Threads that post write the state's line, so keep it apart.
+ *             the next one asks. Threads that post only read the state as long as no holder asks, so
+ *             keep it in a line that is seldom written.
  *
  * Proof and pairs are at the end of this file.
  */
@@ -37,7 +38,7 @@ typedef TSM_ATOMIC(uint32_t) tsm_second_look_t;
  * Wait-free, as all calls here. */
 static inline void tsm_second_look_ask(tsm_second_look_t * look)
 {
-    tsm_swap(look, TSM_SECOND_LOOK_ASKED, TSM_ACQ_REL);
+    tsm_swap(look, TSM_SECOND_LOOK_ASKED, TSM_SEQ_CST);
 }
 
 /* By the holder, which has taken something and so will look again. */
@@ -53,10 +54,11 @@ static inline int tsm_second_look_is_due(tsm_second_look_t * look)
     return tsm_fetch_add(look, 0, TSM_ACQ_REL) == TSM_SECOND_LOOK_DUE;
 }
 
-/* By any thread after its push and before it tries the lock. */
+/* By any thread after its push and before it tries the lock. The queue's pop, behind a seq_cst write of
+ * X, must find every item whose thread does not then read the new X (tsm_swp.h, tsm_wfq.h). */
 static inline void tsm_second_look_tell(tsm_second_look_t * look)
 {
-    if (__builtin_expect(tsm_fetch_add(look, 0, TSM_ACQ_REL) == TSM_SECOND_LOOK_ASKED, 0))
+    if (__builtin_expect(tsm_load(look, TSM_SEQ_CST) == TSM_SECOND_LOOK_ASKED, 0))
         tsm_swap(look, TSM_SECOND_LOOK_DUE, TSM_ACQ_REL);
 }
 
@@ -65,17 +67,20 @@ static inline void tsm_second_look_tell(tsm_second_look_t * look)
  *             one whose push is half done, of a thread that will tell. Let H be the thread
  *             that holds the lock when the poster's try fails, in its last turn: one in which it
  *             takes nothing, or it would look again. If the poster read the state before H asked,
- *             H's pop, which follows, finds the link. If after, the state is DUE before the try:
+ *             H's pop, which follows, finds the link. If after, the state is DUE before the try, of
+ *             this thread or of another one that H's request reached:
  *             then the try finds the lock released, or H finds DUE, unless a later holder has
  *             written the state since. That one took the lock after the try failed; put it in
  *             place of H. (2) Each further turn of a holder that takes nothing answers a store of
  *             DUE by another push.
  * Progress:   wait-free.
  *
- *   All accesses to the state that matter are read-modify-writes, so of any two the later one has seen
- *   what came before the earlier one. release, acquire: tell, ask (the link); tell with DUE, is_due;
- *   is_due, tell (the release of the lock). The item itself passes with the queue. A state that stays
- *   ASKED or DUE costs a thread that posts one more write, until a holder takes something.
+ *   seq_cst: the push's last access, the load of tell; the swap of ask, the loads of pop: either tell
+ *   reads ASKED or what was written later, or pop finds the link. All other accesses to the state that
+ *   matter are read-modify-writes, so of any two the later one has seen what came before the earlier
+ *   one. release, acquire: tell with DUE, is_due; is_due, tell with DUE (the release of the lock), and
+ *   from there tell that reads this DUE. The item itself passes with the queue. A state that stays
+ *   ASKED costs one thread that posts a write; one that stays DUE costs nothing.
  */
 
 #endif /* TSM_SECOND_LOOK_H_INCLUDED */

@@ -59,7 +59,7 @@ static inline tsm_swp_node_t *tsm_swp_enter_(tsm_swp_t *queue, tsm_swp_node_t *n
 /* The second half of a push. */
 static inline void tsm_swp_link_(tsm_swp_node_t *pred, tsm_swp_node_t *node)
 {
-    tsm_store(&pred->next, node, TSM_RELEASE);
+    tsm_store(&pred->next, node, TSM_SEQ_CST);
 }
 
 /* Append node, which the caller owns and which must stay until it is popped. Any thread; wait-free;
@@ -87,13 +87,13 @@ static inline int tsm_swp_pop_last_(tsm_swp_t *queue, tsm_swp_node_t *last)
 static inline tsm_swp_node_t *tsm_swp_pop(tsm_swp_t *queue)
 {
     tsm_swp_node_t *node = queue->head;
-    tsm_swp_node_t *next = tsm_load(&node->next, TSM_ACQUIRE);
+    tsm_swp_node_t *next = tsm_load(&node->next, TSM_SEQ_CST);
 
     if (node == &queue->stub) {
         if (next == NULL)
             return NULL;
         queue->head = node = next;
-        next = tsm_load(&node->next, TSM_ACQUIRE);
+        next = tsm_load(&node->next, TSM_SEQ_CST);
     }
     if (next != NULL) {
         queue->head = next;
@@ -139,7 +139,9 @@ static inline tsm_swp_node_t *tsm_swp_tail_snapshot(tsm_swp_t *queue)
  * The swap in push and the load in is_empty are seq_cst because callers rely on the pairing
  *     producer: push(node); read X            other: write X; is_empty()
  * with seq_cst accesses to X: either the producer reads the new X, or the other thread finds that
- * the queue is not empty.
+ * the queue is not empty. The store of the link and the loads in pop are seq_cst for the same with
+ * pop() in place of is_empty(): either the producer reads the new X, or pop passes the link
+ * (tsm_second_look.h). On x86 the store then is an exchange, and the loads are plain.
  */
 
 #endif /* TSM_SWP_H_INCLUDED */
