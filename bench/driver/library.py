@@ -66,7 +66,7 @@ class Library:
             raise Bad(f"library '{name}': no bin/mpicc and bin/mpirun in {prefix}")
         self.kind = kind or peers.kind_of(self.prefix)
         self.env = {**peers.environment(self.kind, self.prefix), **self.own}
-        self.version = self.device = self.model = self.lock = self.built = None
+        self.version = self.device = self.model = self.lock = self.built = self.commit = None
         self.has_casper = self.has_stats = False
 
     def environment(self, more=None):
@@ -132,7 +132,7 @@ class Library:
         device = re.search(r"MPICH Device:\s*(.+)", out)
         self.device = device.group(1).strip() if device else None
         self.built = build_of(out, [library_file(self.program(parent, "version"), self.prefix)])
-        self.model, self.lock, options = own_build(self.prefix)
+        self.model, self.lock, self.commit, options = own_build(self.prefix)
         self.has_casper = has_option(options, "--enable-casper")
         self.has_stats = has_option(options, "--enable-thread-stats")
         env = self.environment()        # with what is inherited: the library reads that too
@@ -146,7 +146,8 @@ class Library:
     def record(self):
         """What a result says about the library."""
         return {"library": self.name, "version": self.version, "device": self.device,
-                "build": self.built, "model": self.model, "lock": self.lock, "env": self.own}
+                "build": self.built, "commit": self.commit, "model": self.model, "lock": self.lock,
+                "env": self.own}
 
 
 class Floor:
@@ -171,21 +172,22 @@ class Floor:
 
     @staticmethod
     def record():
-        return {"library": FLOOR, "version": None, "device": None, "build": None, "model": None,
-                "lock": None, "env": {}}
+        return {"library": FLOOR, "version": None, "device": None, "build": None,
+                "commit": None, "model": None, "lock": None, "env": {}}
 
 
 def own_build(prefix):
-    """(thread-safety model, lock, what mpichversion prints): the first two are None if the library is
-    not ours."""
+    """(thread-safety model, lock, commit when it was configured, what mpichversion prints): the first
+    ones are None if the library is not ours; so is the commit of one that does not tell it."""
     try:
         done = subprocess.run([os.path.join(prefix, "bin", "mpichversion")], capture_output=True,
                               text=True, errors="replace", check=False,
                               env=callers_environment())
     except OSError:
-        return None, None, ""
+        return None, None, None, ""
     found = re.search(r"^MPICH thread-cs:\s*([a-z-]+)(?:.*lock: ([a-z0-9-]+))?", done.stdout, re.M)
-    return (*(found.groups() if found else (None, None)), done.stdout)
+    commit = re.search(r"^MPICH Custom Information:\s*commit:(\S+)", done.stdout, re.M)
+    return (*(found.groups() if found else (None, None)), commit and commit[1], done.stdout)
 
 
 def has_option(text, option):
@@ -236,7 +238,7 @@ def builds_of(prefixes):
     libraries with one model, the second is called MODEL-LOCK."""
     found, taken = {}, set()
     for prefix in prefixes:
-        own, lock, _ = own_build(prefix)
+        own, lock, *_ = own_build(prefix)
         if own is None:
             raise Bad(f"no library with a thread-safety model in {prefix} (bin/mpichversion)")
         for model in known_models("runtime") if own == "runtime" else [own]:

@@ -29,8 +29,9 @@ DROPPED = ("round", "repeat", "time", "messages", "operations", "round_trips", "
            "line_ns", "run", "order_seed", "nth", "reason")
 # fields that tsm-bench sets: they tell its points apart, together with those that `axes` names
 ASKED = ("set", "benchmark", "better", "axes", "options", "users", "duration", "inherited", "library",
-         "version", "device", "build", "model", "lock", "env", "base", "machine")
-IDENTITY = ("library", "version", "device", "build", "model", "lock", "env")    # of a library in it
+         "version", "device", "build", "commit", "model", "lock", "env", "base", "machine")
+# of these, what a library is
+IDENTITY = ("library", "version", "device", "build", "commit", "model", "lock", "env")
 # what fields of its results and points are, for files that are not its own
 NUMBER = (int, float)
 COMPARED = {"benchmark": str, "better": str, "axes": list, "options": str, "library": str, "env": dict,
@@ -39,7 +40,8 @@ RAW = {"state": str, "run": int, "repeat": int}
 POINT = {"state": str, **dict.fromkeys(("n", "value", "min", "max", "low", "high"), NUMBER)}
 BAD_POINT = {"failed": int, "dropped": int, "why": str}
 OPTIONAL = {"set": str, "nth": int, "inherited": dict, "users": int, "duration": NUMBER,
-            **dict.fromkeys(("version", "device", "build", "model", "lock", "unit", "bench"), str)}
+            **dict.fromkeys(("version", "device", "build", "commit", "model", "lock", "unit",
+                            "bench"), str)}
 FLOOR = "floor"     # the library to which the ratio of_floor refers
 
 

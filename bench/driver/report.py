@@ -162,10 +162,11 @@ def left_out(points):
 
 def libraries(points):
     seen = dict.fromkeys((p["library"], p.get("version"), p.get("device"), p.get("build"),
-                          p.get("model"), p.get("lock"), words_of(p["env"]))
+                          p.get("commit"), p.get("model"), p.get("lock"), words_of(p["env"]))
                          for p in points if p["library"] != FLOOR)
-    for name, version, device, build, model, lock, env in seen:
-        words = [version, device, f"build {build}" if build else "", f"model {model}" if model else "",
+    for name, version, device, build, commit, model, lock, env in seen:
+        words = [version, device, f"build {build}" if build else "",
+                 f"commit {commit}" if commit else "", f"model {model}" if model else "",
                  f"lock {lock}" if lock else "", env]
         yield f"  {name}: {', '.join(filter(None, words))}"
 
