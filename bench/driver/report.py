@@ -13,6 +13,10 @@ TABLE = EXPERIMENT + ("base",)
 WORD = {"more": "more is better", "less": "less is better"}
 
 
+# of the benchmarks post-*: medians of the runs' percentiles, beside the median that is the result
+TAIL = (("p99", "p99"), ("p99.9", "p99_9"), ("p99.99", "p99_99"), ("longest", "longest"),
+        ("over 100 us", "over_100us"), ("preempted", "preempted"))
+
 FEW = "Intervals of fewer than 6 runs or pairs are the range of these, and cover less than 95 %."
 RATIOS = ("Ratios, at the values of the axes: of pairs of runs, with the interval; or of the medians "
           "(n: runs of both). Where all of the interval is within, below or above the paper's, a word "
@@ -91,6 +95,8 @@ def columns_of(points):
                 ("pairs", lambda p: str(pairs_of(p) or "") if unlike else ""),
                 ("wait us", lambda p: number(p, "wait_us")),
                 ("slowdown %", lambda p: number(p, "slowdown")),
+                *((title, lambda p, field=field: f"{p[field]:g}" if field in p else "")
+                  for title, field in TAIL),
                 (f"over {base}", lambda p: interval(p, "ratio")),
                 ("over floor", lambda p: "" if p.get("of_floor") is None
                  else f"{p['of_floor']:.3g}")]
