@@ -91,7 +91,7 @@ for name, about in (("bfs", "breadth-first search"), ("stencil", "3D heat equati
                     ("kmer", "k-mer exchange in the manner of the SWAP-Assembler")):
     BENCHMARKS[name] = benchmark(f"apps/{name}", "", about, kind="app", axis=None, sizes=(None,),
                                  env={"OMP_WAIT_POLICY": "passive"})
-for name, measured in (("pairs", ("bias", "bias-node", "wasted", "dangling")),
+for name, measured in (("pairs", ("bias", "bias-core", "bias-node", "wasted", "dangling")),
                        ("flood", ("posted", "dangling")), ("fanout", ("posted", "dangling")),
                        ("alltoall", ("wasted", "dangling", "posted", "sends", "receives"))):
     for figure in measured:

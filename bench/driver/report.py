@@ -1,6 +1,7 @@
 # Copyright (C) by the MPICH-TSM developers
 # See COPYRIGHT in top-level directory
 """Tables of results: medians, intervals and ratios, apart for each state of the machine."""
+import math
 from collections import Counter
 
 from driver.catalog import SETS
@@ -205,7 +206,7 @@ def verdict(claim, ends=None, pairs=0):
 
 def our_ratios(points, claim):
     """Yields (the place, the machine and its state, our ratio, a word) where the claim speaks of the
-    point, for each build of the two libraries. The ratio is that of pairs where the runs were paired
+    point (without a base: our result in place of the ratio), for each build of the two libraries. The ratio is that of pairs where the runs were paired
     with the paper's base, else that of the medians, with the number of runs of both."""
     over = claim.over or claim.benchmark
     here = [p for p in points if p["benchmark"] in (claim.benchmark, over)
@@ -213,6 +214,12 @@ def our_ratios(points, claim):
     keys = tuple(here[0]["axes"]) if here else ()
     keys += tuple(key for key in EXPERIMENT if key != "benchmark")
     name = "of_floor" if claim.base == FLOOR else "ratio"
+    if claim.base is None:
+        for p in builds_called(here, claim.benchmark, claim.ours):
+            yield (place(p), (p["machine"], p["state"]),
+                   f"{p['value']:.3g} ({p['low']:.3g}..{p['high']:.3g}, n={p['n']})",
+                   verdict(claim, (p["low"], p["high"]), p["n"]))
+        return
     for same in groups_of(here, keys).values():
         base = builds_called(same, over, claim.base)
         for p in builds_called(same, claim.benchmark, claim.ours):
@@ -240,13 +247,15 @@ def claims(points, name):
     """Lines: the paper's ratio beside ours."""
     for claim in SETS[name].claims:
         paper = ("no number" if claim.low is None else f"{claim.low:g}" if claim.low == claim.high
+                 else f"above {claim.low:g}" if claim.high == math.inf
                  else f"{claim.low:g} to {claim.high:g}")
         ratios = list(our_ratios(points, claim))
         several = len({machine for _, (machine, _), *_ in ratios}) > 1
         found = [f"{ratio} at {', '.join(str(x) for x in at)} "
                  f"({f'{machine}, ' if several else ''}{state}){word}"
                  for at, (machine, state), ratio, word in ratios]
-        what = (f"{claim.benchmark} over {claim.over}, {claim.ours}" if claim.over
+        what = (f"{claim.benchmark}, {claim.ours}" if claim.base is None
+                else f"{claim.benchmark} over {claim.over}, {claim.ours}" if claim.over
                 else f"{claim.benchmark}, {claim.ours} over {claim.base}")
         yield (f"  {what}: paper {paper} ({claim.text}); "
                f"ours {'; '.join(found) or 'not measured'}")

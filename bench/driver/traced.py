@@ -30,6 +30,7 @@ def bias(level):
 
 FIGURES = {
     "bias": Figure("M(S) / F(S)", "less", bias("thread"), "bias factor, threads"),
+    "bias-core": Figure("M(S) / F(S)", "less", bias("core"), "bias factor, cores"),
     "bias-node": Figure("M(S) / F(S)", "less", bias("node"), "bias factor, NUMA nodes"),
     "wasted": Figure("% of unsuccessful polls", "less", wasted, "wasted polls"),
     "dangling": Figure("requests", "less", lambda t: t.average("dangling"), "dangling requests"),

@@ -124,3 +124,29 @@ def names_of_figures(tests, record):
                ["s-pairs-w-64", "s-pairs-w-512"])
     tests.same("figures of two states", names((1, 64, "fast", ""), (1, 64, "slow", "")),
                ["s-pairs-fast", "s-pairs-slow"])
+
+
+def columns_and_values(tests, record):
+    """The tail of a distribution has columns; a claim without a base is of the result itself."""
+    points = records.points_of([record("a", 0.2, i, base="a", p99=1, p99_9=2, p99_99=12.5, longest=4010)
+                                for i in range(3)])
+    rows = [line.split() for line in report.report(points)]
+    tests.same("percentiles", [row[-4:] for row in rows if row[:2] == ["4", "a"]],
+               [["1", "2", "12.5", "4010"]])
+    points = records.points_of([record("mutex", value, i, set="topc-fig6", benchmark="pairs-bias")
+                                for i, value in enumerate((2, 3, 4))])
+    text = "\n".join(report.report(points))
+    tests.tell("a claim of a result itself", re.search(
+        r"pairs-bias, mutex: paper above 1 \(.*\); ours 3 \(2..4, n=3\) at 4 \(fast\): within", text), text)
+
+
+def commits(tests, fake):
+    """A library of ours says from which commit it was configured; others do not."""
+    ours = "echo 'MPICH thread-cs: lockq (progress: x, lock: futex)'\n"
+    for name, text, wanted in (("told", ours + "echo 'MPICH Custom Information: \tcommit:0a1b-dirty'\n",
+                                "0a1b-dirty"), ("untold", ours, None)):
+        fake(tests, name, "exit 3")
+        tests.script(f"{name}/bin/mpichversion", text)
+        lib = library.Library(name, tests.path(name))
+        lib.identify(tests.path("fake-bin"))
+        tests.same(f"the commit of a library: {name}", lib.record()["commit"], wanted)
