@@ -175,9 +175,22 @@ static void check_most(pv_set_t * set, const char *name, int i)
     MT_CHECK(pv_element(set, name_max, i) >= now, "%s is %g, above its maximum", name, now);
 }
 
+/* No more threads compete than there are, and a lone thread never does. */
+static void check_competitors(pv_set_t * set)
+{
+    const double most = mt.threads + (is_served ? SERVERS : 0);
+
+    MT_CHECK(pv(set, "lock_competitors") <= most * pv(set, "lock_contended"),
+             "%g competitors in %g acquisitions of %g threads", pv(set, "lock_competitors"),
+             pv(set, "lock_contended"), most);
+    if (most == 1)
+        PV_IS(set, "lock_contended", 0);
+}
+
 /* has_all: no thread had waited for a VCI when the set was started. */
 static void check_lock(pv_set_t * set, int has_all)
 {
+    check_competitors(set);
     for (int i = 0; i < pv_count(set, "lock_contended"); i++) {
         double contended = pv_element(set, "lock_contended", i);
         double acquired = pv_element(set, "lock_acquired_main", i) +

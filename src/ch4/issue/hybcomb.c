@@ -41,9 +41,9 @@ static void combine(MPIDU_Thread_mutex_t * m, tsm_hybcomb_member_t * member,
     MPIDI_section_exit(m);
 }
 
-/* Returns 1 with the lock; or 0 as the next combiner, with *before, or with the operation issued and
- * *before NULL. Gives way first: an operation in a mailbox needs two threads that get a processor in
- * turn, and its combiner waits for the lock as well. */
+/* Returns 1 with the lock, not owned yet; or 0 as the next combiner, with *before; or 0 and *before
+ * NULL with the operation issued. Gives way first: an operation in a mailbox needs two threads that get
+ * a processor in turn, and its combiner waits for the lock as well. */
 static int wait_for_turn(MPIDU_Thread_mutex_t * m, tsm_hybcomb_t * comb, tsm_hybcomb_member_t * member,
                          MPIDI_announced_t * mine, tsm_hybcomb_node_t ** before)
 {
@@ -67,11 +67,14 @@ int MPIDI_hybcomb_delegate_op(int vci, const MPIDI_op_t * op, MPIR_Request ** re
     int is_ours = 1;
 
     tsm_load_touch();
-    if (member)
+    if (member) {
         MPIDI_VCI_LOCK_WAIT(&MPIDI_VCI(vci).threads, MPIDI_STATS_MAIN,
                             is_ours = wait_for_turn(m, &combiner->comb, member, &mine, &before));
-    else
+        if (is_ours)
+            MPIDI_vci_lock_own_(m, 1);
+    } else {
         MPIDI_section_enter(m, 0, 0);
+    }
     MPIDI_STATS(MPIDI_stats_issued(is_ours || before ? MPIDI_STATS_DIRECT : MPIDI_STATS_DELEGATED,
                                    MPIDI_op_stats_kind(op->kind)));
     if (is_ours) {

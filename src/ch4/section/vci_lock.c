@@ -63,10 +63,7 @@ static int give_way(MPIDU_Thread_mutex_t * m, int is_other, int low)
 
 int MPIDI_vci_lock_give_way(MPIDU_Thread_mutex_t * m, int is_other)
 {
-    if (!give_way(m, is_other, 0))
-        return 0;
-    MPIDI_vci_lock_own_(m, 1);
-    return 1;
+    return give_way(m, is_other, 0);
 }
 
 /* What a thread does before it waits in the lock; 1 if the lock is ours. The Pthread mutex and the

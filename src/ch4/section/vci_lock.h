@@ -76,7 +76,8 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_vci_lock_is_csync(const MPIDU_Thread_mutex_t 
 }
 
 /* Around a wait for the lock of a VCI, or until the thread that has it has issued our operation:
- * counted, and seen by the watchdog. vci: NULL for a mutex that is not a VCI's. */
+ * counted, and seen by the watchdog. vci: NULL for a mutex that is not a VCI's. MPIDI_vci_lock_own_
+ * comes behind it, since the owner is none of those that wait. */
 #define MPIDI_VCI_LOCK_WAIT(vci_, path_, wait_) \
     do { \
         if (unlikely(MPIDI_watchdog_on)) { \
@@ -102,7 +103,8 @@ int MPIDI_vci_csync_announce(MPIDU_Thread_mutex_t * m, tsm_dsm_synch_op_t op, vo
 /* The lock was taken: wait for it. In vci_lock.c, out of line. */
 void MPIDI_vci_lock_wait(MPIDU_Thread_mutex_t * m, int low);
 
-/* Yield and try while threads outnumber processors. 1 if the lock is ours. Not for the holder. */
+/* Yield and try while threads outnumber processors. 1 if the lock is ours: the caller then owns it
+ * (MPIDI_vci_lock_own_), once it no longer counts itself as waiting. Not for the holder. */
 int MPIDI_vci_lock_give_way(MPIDU_Thread_mutex_t * m, int is_other);
 
 /* Take the mutex's own lock. low: with low priority, where the lock has two (TOPC section 6.2).
