@@ -142,3 +142,17 @@ make_library() {
     configure_runtime
     build_runtime
 }
+
+# counted LOG COMMAND...: run it and add the numbers of its last line to passed and failed, which the
+# caller sets, as it does pipefail
+counted() {
+    local log=$1 rc=0 last p f
+    shift
+    "$@" 2>&1 </dev/null | tee "$log" || rc=$?
+    last=$(grep -oE '[0-9]+ passed, [0-9]+ failed$' "$log" | tail -n 1) || true
+    p=$(echo "$last" | cut -d' ' -f1)
+    f=$(echo "$last" | cut -s -d' ' -f3)
+    p=${p:-0} f=${f:-0}
+    if [ $((p + f)) -eq 0 ] || { [ $rc -ne 0 ] && [ "$f" -eq 0 ]; }; then f=$((f + 1)); fi
+    passed=$((passed + p)) failed=$((failed + f))
+}
