@@ -11,6 +11,7 @@
  * waits. The rank is always 0. */
 
 #include "mpidimpl.h"
+#include "threads/stats/hooks.h"
 #include "utlist.h"
 
 static MPID_Thread_mutex_t MPIDIU_THREAD_SELF_MUTEX;
@@ -131,6 +132,7 @@ int MPIDI_Self_isend(const void *buf, MPI_Aint count, MPI_Datatype datatype, int
     MPIR_Request *rreq;
     MPIR_FUNC_ENTER;
 
+    MPIDI_STATS(MPIDI_stats_issued(MPIDI_STATS_DIRECT, MPIDI_STATS_SEND));
     MPID_THREAD_CS_ENTER(VCI, MPIDIU_THREAD_SELF_MUTEX);
     rreq = dequeue(&self_recvs, tag, context_id);
     if (rreq == NULL) {
@@ -158,6 +160,7 @@ int MPIDI_Self_irecv(void *buf, MPI_Aint count, MPI_Datatype datatype, int rank,
     MPIR_Request *sreq, *rreq;
     MPIR_FUNC_ENTER;
 
+    MPIDI_STATS(MPIDI_stats_issued(MPIDI_STATS_DIRECT, MPIDI_STATS_RECV));
     rreq = MPIR_Request_create(MPIR_REQUEST_KIND__RECV);
     MPID_THREAD_CS_ENTER(VCI, MPIDIU_THREAD_SELF_MUTEX);
     sreq = dequeue(&self_sends, tag, context_id);
@@ -227,6 +230,7 @@ int MPIDI_Self_imrecv(char *buf, MPI_Aint count, MPI_Datatype datatype, MPIR_Req
 {
     MPIR_FUNC_ENTER;
 
+    MPIDI_STATS(MPIDI_stats_issued(MPIDI_STATS_DIRECT, MPIDI_STATS_RECV));
     message->comm = NULL;
     message->kind = MPIR_REQUEST_KIND__RECV;
     take(message->dev.ch4.self.match_req, buf, count, datatype, &message->status);
