@@ -44,7 +44,7 @@ MPL_STATIC_INLINE_PREFIX void MPIDI_complete_notify(MPIR_Request * req)
     tsm_usc_waiter_t *waiter = MPIDI_COMPLETE_TAKE(&req->waiter);
 
     MPIDI_thread_local.completed++;
-    MPIDI_STATS(MPIDI_stats_completed(&req->dev.threads.counted));
+    MPIDI_STATS(MPIDI_stats_completed(&req->counted));
     if (unlikely(waiter))
         MPIDI_complete_wake_later(waiter);
 }

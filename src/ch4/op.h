@@ -163,11 +163,12 @@ typedef struct MPIDI_match_table {
  *
  * HEAD: the thread that sleeps until the request completes (tsm_usc.h), beside the counter of that.
  * QUEUED: the links of MPICH's list and ours next to them, in the second line; ghosts (casper) look at
- * theirs in each call. BEHIND: what follows the union of the device. The two fields of MPICH that were
- * before it: where the request is, and the request of the other transport (netmod and shared memory)
- * for MPI_ANY_SOURCE. am_ext: ch4.am.req while in use. POSTED: valid while the operation is posted
- * (posted.h). A two-sided operation is one line, since it goes from the thread that posts to the one
- * that issues it. */
+ * theirs in each call. COUNTED, in a gap before: with statistics, whether the request is counted as
+ * completed; 0 again when it is freed. BEHIND: what follows the union of the device. The two fields of
+ * MPICH that were before it: where the request is, and the request of the other transport (netmod and
+ * shared memory) for MPI_ANY_SOURCE. am_ext: ch4.am.req while in use. POSTED: valid while the operation
+ * is posted (posted.h). A two-sided operation is one line, since it goes from the thread that posts to
+ * the one that issues it. */
 #if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI
 #define MPIDI_REQUEST_HEAD tsm_usc_slot_t waiter;
 #define MPIDI_REQUEST_MATCH_ MPIDI_match_t match;
@@ -182,8 +183,14 @@ typedef struct MPIDI_match_table {
 #else
 #define MPIDI_REQUEST_CASPER_
 #endif
+#ifdef ENABLE_THREAD_STATS
+#define MPIDI_REQUEST_COUNTED_ int counted;
+#else
+#define MPIDI_REQUEST_COUNTED_
+#endif
 #define MPIDI_REQUEST_QUEUED \
-    struct MPIR_Request *next, *prev; MPIDI_REQUEST_MATCH_ MPIDI_REQUEST_CASPER_
+    MPIDI_REQUEST_COUNTED_ struct MPIR_Request *next, *prev; \
+    MPIDI_REQUEST_MATCH_ MPIDI_REQUEST_CASPER_
 
 #ifndef MPIDI_CH4_DIRECT_NETMOD
 #define MPIDI_REQUEST_LOCAL_ int is_local; struct MPIR_Request *anysource_partner_request;
@@ -225,9 +232,6 @@ typedef struct MPIDI_request_part {
     /* a free request at the head of a batch; see request_cache.c */
     TSM_ATOMIC(uint32_t) batch_next;
     int batch_count;
-#ifdef ENABLE_THREAD_STATS
-    int counted;                /* as completed; 0 again when it is freed */
-#endif
 } MPIDI_request_part_t;
 
 /* One wait of one call, in MPID_Progress_state; see progress/progress.h. */

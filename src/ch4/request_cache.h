@@ -79,7 +79,7 @@ static inline int MPIDI_request_cache_release(MPIR_Request * req)
         if (req->kind == MPIR_REQUEST_KIND__GREQUEST)
             MPL_free(req->u.ureq.greq_fns);
         MPID_Request_destroy_hook(req);
-        MPIDI_STATS(MPIDI_stats_freed(MPIDI_thread_self(), &req->dev.threads.counted));
+        MPIDI_STATS(MPIDI_stats_freed(MPIDI_thread_self(), &req->counted));
         MPIDI_request_cache_put(req, pool);
     }
     return 1;

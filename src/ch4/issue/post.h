@@ -67,10 +67,12 @@ static inline int MPIDI_issue_post_or_do(int vci, const MPIDI_op_t * op, MPIR_Re
 /* Returns the error code of the post; *req as for MPIDI_issue. */
 static inline int MPIDI_issue_post(int vci, const MPIDI_op_t * op, MPIR_Request ** req)
 {
-    const uint64_t begin = MPIDI_STATS_ARE_ON ? tsm_now_ns() : 0;
-    int mpi_errno = MPIDI_issue_post_or_do(vci, op, req);
+    uint64_t begin = 0;         /* 0: not timed */
+    int mpi_errno;
 
-    MPIDI_STATS(MPIDI_stats_post_took(begin));
+    MPIDI_STATS(if (MPIDI_stats_post_is_timed()) begin = tsm_now_ns());
+    mpi_errno = MPIDI_issue_post_or_do(vci, op, req);
+    MPIDI_STATS(if (begin) MPIDI_stats_post_took(begin));
     (void) begin;
     return mpi_errno;
 }

@@ -61,17 +61,28 @@ static void describe_vci(int vci, MPIDI_watchdog_vci_t * out)
     }
 }
 
-/* What op.h says of the lines of a request, where nothing else is in between. */
+/* What op.h says of the lines of a request, where nothing else is in between, and stats/counters.h of
+ * those of a VCI's counters. */
 static void check_lines(void)
 {
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(ENABLE_THREAD_STATS) && \
-    !defined(HAVE_DEBUGGER_SUPPORT)
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(HAVE_DEBUGGER_SUPPORT)
     MPL_COMPILE_TIME_ASSERT(offsetof(MPIR_Request, waiter) < MPL_CACHELINE_SIZE);
     MPL_COMPILE_TIME_ASSERT(offsetof(MPIR_Request, next) / MPL_CACHELINE_SIZE == 1);
     MPL_COMPILE_TIME_ASSERT((offsetof(MPIR_Request, match) + sizeof(MPIDI_match_t) - 1) /
                             MPL_CACHELINE_SIZE == 1);
     MPL_COMPILE_TIME_ASSERT(offsetof(MPIR_Request, dev.ch4) % MPL_CACHELINE_SIZE == 0);
     MPL_COMPILE_TIME_ASSERT(sizeof(MPIR_Request) % MPL_CACHELINE_SIZE == 0);
+#ifdef ENABLE_THREAD_STATS
+    MPL_COMPILE_TIME_ASSERT(offsetof(MPIR_Request, counted) + sizeof(int) ==
+                            offsetof(MPIR_Request, next));
+    MPL_COMPILE_TIME_ASSERT(offsetof(MPIR_Request, counted) ==
+                            offsetof(MPIR_Request, status) + sizeof(MPI_Status));
+    MPL_COMPILE_TIME_ASSERT(offsetof(MPIDI_vci_stats_t, acquired) % TSM_CACHELINE == 0);
+    MPL_COMPILE_TIME_ASSERT(offsetof(MPIDI_vci_stats_t, taken) ==
+                            offsetof(MPIDI_vci_stats_t, acquired) + TSM_CACHELINE);
+    MPL_COMPILE_TIME_ASSERT(offsetof(MPIDI_vci_stats_t, batches) ==
+                            offsetof(MPIDI_vci_stats_t, taken) + TSM_CACHELINE);
+#endif
 #endif
 }
 

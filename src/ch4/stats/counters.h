@@ -39,6 +39,9 @@ enum { MPIDI_STATS_THREAD, MPIDI_STATS_CORE, MPIDI_STATS_NUMA, MPIDI_STATS_LEVEL
 #define MPIDI_STATS_TIMES 24    /* nanoseconds; 0 is in bucket 0 */
 #define MPIDI_STATS_BATCHES 16  /* operations */
 
+/* Of so many posts of a thread the first is timed: reading the clock twice takes longer than a post. */
+#define MPIDI_STATS_POSTS 16
+
 /* A fair score of 1. */
 #define MPIDI_STATS_FAIR_ONE (1u << 20)
 
@@ -50,9 +53,10 @@ typedef struct MPIDI_thread_stats {
     MPIDI_count_t completed;    /* requests */
     MPIDI_count_t freed;        /* requests that had been completed */
     int until_sample;           /* completions up to this thread's next sample of dangling requests */
+    int until_timed;            /* posts before the next one whose time is measured */
     MPIDI_count_t waits[MPIDI_STATS_PATHS];     /* times that it blocked on the lock of a VCI */
     MPIDI_count_t misses;       /* polls that found the lock taken and left */
-    MPIDI_count_t post_time[MPIDI_STATS_TIMES];
+    MPIDI_count_t post_time[MPIDI_STATS_TIMES]; /* of one post in MPIDI_STATS_POSTS */
     MPIDI_count_t backoff[MPIDI_BACKOFF_LEVELS];
     MPIDI_count_t yields;
     MPIDI_count_t sleeps;
@@ -82,29 +86,31 @@ typedef struct MPIDI_vci_stats {
     /* of waiting threads, for each core and NUMA node (places.h); NULL before MPI_Init and after
      * MPI_Finalize */
     TSM_ATOMIC(int) *waiting_core;
-    TSM_ATOMIC(int) *waiting_node;
-    /* written by the holder */
+    TSM_ATOMIC(int) *waiting_node;      /* NULL with one node, too */
+    /* written by the holder: one line by each */
     MPIDI_count_t acquired TSM_ALIGNED;
     struct MPIDI_thread *last;  /* the last holder */
     uint64_t tenure;            /* operations that this holder has issued for others */
     struct MPIDI_trace_record *traced;  /* of this holder; NULL: it is not recorded (trace.h) */
     MPIDI_count_t polls;
     MPIDI_count_t polls_vain;   /* Definition 5.5 */
-    MPIDI_count_t polls_wasted; /* Definition 5.6 */
     MPIDI_count_t progress;     /* acquisitions by the progress loop */
+    MPIDI_count_t combined;     /* operations issued for other threads, or from the queue */
+    /* a second one by a holder that does so, or for which receives or messages wait */
+    MPIDI_count_t taken;        /* operations taken from the queue */
+    MPIDI_count_t queue_most;   /* most taken in a row */
+    MPIDI_count_t tenures;      /* acquisitions with operations issued for others */
+    MPIDI_count_t tenure_most;
+    MPIDI_queue_stats_t posted; /* receives */
+    MPIDI_queue_stats_t unexpected;     /* messages */
+    /* the first of them likewise, up to 255 operations; the rest with contention only */
+    MPIDI_count_t batches[MPIDI_STATS_BATCHES];
+    MPIDI_count_t polls_wasted; /* Definition 5.6 */
     MPIDI_count_t contended;    /* acquisitions while other threads waited */
     MPIDI_count_t waiting_sum;  /* threads in competition, over these acquisitions */
     MPIDI_count_t crowded;      /* of these, those with more threads than processors (tsm_load.h) */
     MPIDI_count_t monopolized[MPIDI_STATS_LEVELS];      /* Definition 5.2: M(S) */
     MPIDI_count_t fair[MPIDI_STATS_LEVELS];     /* Definition 5.3: F(S), in MPIDI_STATS_FAIR_ONE */
-    MPIDI_count_t combined;     /* operations issued for other threads, or from the queue */
-    MPIDI_count_t tenures;      /* acquisitions in which there was one or more */
-    MPIDI_count_t tenure_most;
-    MPIDI_count_t batches[MPIDI_STATS_BATCHES];
-    MPIDI_count_t taken;        /* operations taken from the queue */
-    MPIDI_count_t queue_most;   /* most taken in a row */
-    MPIDI_queue_stats_t posted; /* receives */
-    MPIDI_queue_stats_t unexpected;     /* messages */
 } MPIDI_vci_stats_t;
 
 /* By the one writer. */

@@ -51,10 +51,21 @@ void MPIDI_events_register(void)
                           "threads in competition", MPI_T_BIND_NO_OBJECT, "CH4_THREADS", &kept_index);
 }
 
+/* event_calls.h of MPI_T */
+int MPIR_T_event_handles_exist(void);
+
+uint64_t MPIDI_events_clock(void)
+{
+    return MPIR_T_event_handles_exist()? tsm_now_ns() : 0;
+}
+
 void MPIDI_events_waited(int vci, int path, uint64_t begin_ns)
 {
-    waited_t data = {.vci = vci,.path = path,.ns = tsm_now_ns() - begin_ns };
+    waited_t data = {.vci = vci,.path = path };
 
+    if (!begin_ns)
+        return;
+    data.ns = tsm_now_ns() - begin_ns;
     MPIR_T_event_instance(waited_index, MPI_T_CB_REQUIRE_THREAD_SAFE, &data);
 }
 

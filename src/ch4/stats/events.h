@@ -13,7 +13,11 @@
 /* In MPI_Init. */
 void MPIDI_events_register(void);
 
-/* The calling thread has waited for a VCI on a path (MPIDI_STATS_MAIN or _PROGRESS) since begin_ns. */
+/* What MPIDI_events_waited takes as begin_ns: the time, or 0 while there is no handle. */
+uint64_t MPIDI_events_clock(void);
+
+/* The calling thread has waited for a VCI on a path (MPIDI_STATS_MAIN or _PROGRESS) since begin_ns; if
+ * that is 0, nothing is raised. */
 void MPIDI_events_waited(int vci, int path, uint64_t begin_ns);
 
 /* The calling thread has got the lock of a VCI again, while others waited; competitors: how many

@@ -15,7 +15,7 @@
 
 MPIDI_stats_dangling_t MPIDI_stats_dangling;
 
-/* Of the calling thread's wait for a VCI; it waits for one at a time. */
+/* Of the calling thread's wait for a VCI; it waits for one at a time. 0: no tool asks. */
 static __thread uint64_t wait_begin_ns;
 
 static int number_of(const MPIDI_vci_stats_t * s)
@@ -44,10 +44,10 @@ static int note_cpu(MPIDI_thread_t * self)
 
 static void change_waiting(MPIDI_vci_stats_t * s, int cpu, int by)
 {
-    if (s->waiting_core) {
+    if (s->waiting_core)
         tsm_fetch_add(&s->waiting_core[MPIDI_places_core(cpu)], by, TSM_RELAXED);
+    if (s->waiting_node)
         tsm_fetch_add(&s->waiting_node[MPIDI_places_node(cpu)], by, TSM_RELAXED);
-    }
 }
 
 int MPIDI_stats_wait_begin(MPIDI_vci_t * vci, int path)
@@ -60,7 +60,7 @@ int MPIDI_stats_wait_begin(MPIDI_vci_t * vci, int path)
     change_waiting(s, cpu, 1);
     tsm_fetch_add(&s->waiting[path], 1, TSM_RELAXED);
     raise_most(&s->waiting_most, MPIDI_stats_waiting(s));
-    wait_begin_ns = tsm_now_ns();
+    wait_begin_ns = MPIDI_events_clock();
     return cpu;
 }
 
@@ -75,6 +75,21 @@ static void add_scores(MPIDI_vci_stats_t * s, int level, int is_same, uint64_t o
 {
     MPIDI_count(&s->monopolized[level], (uint64_t) is_same);
     MPIDI_count(&s->fair[level], of_them * MPIDI_STATS_FAIR_ONE / n);
+}
+
+/* For the core and the NUMA node; last: the processor of the holder before. */
+static void add_place_scores(MPIDI_vci_stats_t * s, int cpu, int last, uint64_t n)
+{
+    int core = MPIDI_places_core(last), node = MPIDI_places_node(last);
+    int is_same = core == MPIDI_places_core(cpu);
+    uint64_t there = (uint64_t) (tsm_load(&s->waiting_core[core], TSM_RELAXED) + is_same);
+
+    add_scores(s, MPIDI_STATS_CORE, is_same, there, n);
+    is_same = node == MPIDI_places_node(cpu);
+    there = n;                  /* with one node */
+    if (s->waiting_node)
+        there = (uint64_t) (tsm_load(&s->waiting_node[node], TSM_RELAXED) + is_same);
+    add_scores(s, MPIDI_STATS_NUMA, is_same, there, n);
 }
 
 /* TOPC section 5.1. Threads that wait count themselves, the winner here no longer, so N is one more.
@@ -99,14 +114,8 @@ void MPIDI_stats_contended(MPIDI_vci_stats_t * s, MPIDI_thread_t * self)
         return;
     add_scores(s, MPIDI_STATS_THREAD, self == s->last, 1, n);
     last = tsm_load(&s->last->stats.cpu, TSM_RELAXED) - 1;
-    if (last >= 0 && s->waiting_core) {
-        int core = MPIDI_places_core(last), node = MPIDI_places_node(last);
-        int same_core = core == MPIDI_places_core(cpu), same_node = node == MPIDI_places_node(cpu);
-        int there = tsm_load(&s->waiting_core[core], TSM_RELAXED) + same_core;
-        add_scores(s, MPIDI_STATS_CORE, same_core, (uint64_t) there, n);
-        there = tsm_load(&s->waiting_node[node], TSM_RELAXED) + same_node;
-        add_scores(s, MPIDI_STATS_NUMA, same_node, (uint64_t) there, n);
-    }
+    if (last >= 0 && s->waiting_core)
+        add_place_scores(s, cpu, last, n);
     if (self == s->last)
         MPIDI_events_kept(number_of(s), n);
 }
@@ -134,32 +143,33 @@ void MPIDI_stats_post_took(uint64_t begin_ns)
     MPIDI_STATS_COUNT(post_time[bucket], 1);
 }
 
-static int threads(void)
+/* The sum, and the number of threads. */
+static uint64_t sum_of(size_t offset, int *threads)
 {
-    int n = 0;
+    uint64_t sum = 0;
 
-    for (MPIDI_thread_t * t = MPIDI_thread_first(); t; t = t->next)
-        n++;
-    return n;
+    *threads = 0;
+    for (MPIDI_thread_t * t = MPIDI_thread_first(); t; t = t->next, ++*threads)
+        sum += tsm_load((MPIDI_count_t *) ((char *) &t->stats + offset), TSM_ACQUIRE);
+    return sum;
 }
 
 uint64_t MPIDI_stats_sum(size_t offset)
 {
-    uint64_t sum = 0;
+    int threads;
 
-    for (MPIDI_thread_t * t = MPIDI_thread_first(); t; t = t->next)
-        sum += tsm_load((MPIDI_count_t *) ((char *) &t->stats + offset), TSM_ACQUIRE);
-    return sum;
+    return sum_of(offset, &threads);
 }
 
 /* Frees first: each of them comes after its completion. */
 uint64_t MPIDI_stats_sample_dangling(void)
 {
+    int threads;
     uint64_t freed = MPIDI_stats_sum(offsetof(MPIDI_thread_stats_t, freed));
-    uint64_t now = MPIDI_stats_sum(offsetof(MPIDI_thread_stats_t, completed)) - freed;
+    uint64_t now = sum_of(offsetof(MPIDI_thread_stats_t, completed), &threads) - freed;
     MPIDI_thread_t *self = MPIDI_thread_self();
 
-    self->stats.until_sample = MPIDI_STATS_SAMPLE + MPIDI_STATS_SAMPLE_THREAD * threads();
+    self->stats.until_sample = MPIDI_STATS_SAMPLE + MPIDI_STATS_SAMPLE_THREAD * threads;
     tsm_fetch_add(&MPIDI_stats_dangling.samples, 1, TSM_RELAXED);
     tsm_fetch_add(&MPIDI_stats_dangling.sum, now, TSM_RELAXED);
     raise_most(&MPIDI_stats_dangling.most, now);
@@ -177,6 +187,15 @@ static int row(int n)
     return (n + line - 1) / line * line;
 }
 
+/* Such a block, of zeros; NULL without memory. */
+static void *rows(int vcis, int row_size)
+{
+    const size_t size = (size_t) vcis * row_size * sizeof(int);
+    void *block = aligned_alloc(TSM_CACHELINE, size);
+
+    return block ? memset(block, 0, size) : NULL;
+}
+
 void MPIDI_stats_open(void)
 {
     int vcis = MPIDI_global.n_vcis;
@@ -186,16 +205,17 @@ void MPIDI_stats_open(void)
     if (!MPIDI_places_read())
         return;
     cores = row(MPIDI_places_cores());
-    nodes = row(MPIDI_places_nodes());
-    core = calloc((size_t) vcis * cores, sizeof(*core));
-    node = calloc((size_t) vcis * nodes, sizeof(*node));
-    for (int i = 0; i < vcis && core && node; i++) {
-        MPIDI_VCI(i).threads.stats.waiting_core = core + i * cores;
-        MPIDI_VCI(i).threads.stats.waiting_node = node + i * nodes;
-    }
-    if (!core || !node) {
+    nodes = MPIDI_places_nodes() > 1 ? row(MPIDI_places_nodes()) : 0;
+    core = rows(vcis, cores);
+    node = nodes ? rows(vcis, nodes) : NULL;
+    if (!core || (nodes && !node)) {
         free(core);
         free(node);
+        return;
+    }
+    for (int i = 0; i < vcis; i++) {
+        MPIDI_VCI(i).threads.stats.waiting_core = core + i * cores;
+        MPIDI_VCI(i).threads.stats.waiting_node = node ? node + i * nodes : NULL;
     }
 }
 

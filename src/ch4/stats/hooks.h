@@ -123,7 +123,18 @@ static inline void MPIDI_stats_issued(int way, int kind)
 /* Count n in one of its counters. */
 #define MPIDI_STATS_COUNT(counter_, n_) MPIDI_count(&MPIDI_thread_self()->stats.counter_, n_)
 
-/* The time since begin_ns, of a call that has posted an operation. */
+/* The calling thread is about to post: 1 if that is to be timed. */
+static inline int MPIDI_stats_post_is_timed(void)
+{
+    MPIDI_thread_stats_t *s = &MPIDI_thread_self()->stats;
+
+    if (s->until_timed-- > 0)
+        return 0;
+    s->until_timed = MPIDI_STATS_POSTS - 1;
+    return 1;
+}
+
+/* The time since begin_ns, of a post that is timed. */
 void MPIDI_stats_post_took(uint64_t begin_ns);
 
 /* ---- requests ---- */
@@ -131,7 +142,7 @@ void MPIDI_stats_post_took(uint64_t begin_ns);
 /* Completions of a thread between two samples of the dangling requests (Definition 5.7), and so many
  * more for each thread there is: a sample reads two lines of each thread, which others write. */
 #define MPIDI_STATS_SAMPLE 64
-#define MPIDI_STATS_SAMPLE_THREAD 16
+#define MPIDI_STATS_SAMPLE_THREAD 64
 
 /* Take a sample. Returns the completed requests that are not freed. Any thread. */
 uint64_t MPIDI_stats_sample_dangling(void);
