@@ -122,8 +122,9 @@ int MPIDIG_mpi_psend_init(const void *buf, int partitions, MPI_Aint count, MPI_D
     return mpi_errno;
 }
 
-int MPIDIG_mpi_precv_init(void *buf, int partitions, int count, MPI_Datatype datatype, int source,
-                          int tag, MPIR_Comm * comm, MPIR_Info * info, MPIR_Request ** request)
+int MPIDIG_mpi_precv_init(void *buf, int partitions, MPI_Aint count, MPI_Datatype datatype,
+                          int source, int tag, MPIR_Comm * comm, MPIR_Info * info,
+                          MPIR_Request ** request)
 {
     int mpi_errno = MPI_SUCCESS;
 

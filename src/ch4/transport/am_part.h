@@ -17,8 +17,9 @@
 int MPIDIG_mpi_psend_init(const void *buf, int partitions, MPI_Aint count, MPI_Datatype datatype,
                           int dest, int tag, MPIR_Comm * comm, MPIR_Info * info,
                           MPIR_Request ** request);
-int MPIDIG_mpi_precv_init(void *buf, int partitions, int count, MPI_Datatype datatype, int source,
-                          int tag, MPIR_Comm * comm, MPIR_Info * info, MPIR_Request ** request);
+int MPIDIG_mpi_precv_init(void *buf, int partitions, MPI_Aint count, MPI_Datatype datatype,
+                          int source, int tag, MPIR_Comm * comm, MPIR_Info * info,
+                          MPIR_Request ** request);
 
 /* The receive has found its send: sets the status. With the VCI held. */
 void MPIDIG_precv_matched(MPIR_Request * rreq);
