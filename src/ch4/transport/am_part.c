@@ -42,7 +42,7 @@ static int new_request(MPIR_Request_kind_t kind, void *buf, int partitions, MPI_
     } else {
         MPIDI_PART_REQUEST(req, u.recv.source) = rank;
         MPIDI_PART_REQUEST(req, u.recv.tag) = tag;
-        MPIDI_PART_REQUEST(req, u.recv.context_id) = comm->context_id;
+        MPIDI_PART_REQUEST(req, u.recv.context_id) = comm->recvcontext_id;
     }
     *request = req;
 
@@ -90,7 +90,7 @@ static int tell_receiver(MPIR_Request * sreq, int dest, int tag)
 /* Has the sender told, or will it? */
 static void meet_sender(MPIR_Request * rreq, int source, int tag)
 {
-    MPIR_Request *told = MPIDIG_rreq_dequeue(source, tag, rreq->comm->context_id,
+    MPIR_Request *told = MPIDIG_rreq_dequeue(source, tag, rreq->comm->recvcontext_id,
                                              &MPIDI_global.part_unexp_list, MPIDIG_PART);
 
     if (!told) {
