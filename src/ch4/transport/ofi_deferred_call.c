@@ -18,20 +18,39 @@ static deferred_call_t *deferred_of(MPIDI_OFI_deferred_item_t * item)
     return MPL_container_of(item, deferred_call_t, item);
 }
 
-static void uncount(MPIR_Win * win)
+/* MPIDI_OFI_cntr_incr counts for all VCIs of a NIC where they have no domains of their own. */
+static int counting_ctx(int ctx_idx)
 {
-#if defined(MPIDI_CH4_USE_MT_RUNTIME) || defined(MPIDI_CH4_USE_MT_LOCKLESS)
-    MPL_atomic_fetch_sub_uint64(MPIDI_OFI_WIN(win).issued_cntr, 1);
+#ifdef MPIDI_OFI_VNI_USE_DOMAIN
+    return ctx_idx;
 #else
-    (*MPIDI_OFI_WIN(win).issued_cntr)--;
+    return ctx_idx - ctx_idx % MPIDI_OFI_global.num_vnis;
 #endif
 }
 
-void MPIDI_OFI_win_refused(MPIR_Win * win, void *context)
+void MPIDI_OFI_uncount(MPIR_Win * win, int ctx_idx, uint64_t n)
 {
-    uncount(win);
-    if (context)
+#if defined(MPIDI_CH4_USE_MT_RUNTIME) || defined(MPIDI_CH4_USE_MT_LOCKLESS)
+    MPL_atomic_fetch_sub_uint64(win ? MPIDI_OFI_WIN(win).issued_cntr :
+                                &MPIDI_OFI_global.ctx[counting_ctx(ctx_idx)].rma_issued_cntr, n);
+#else
+    *(win ? MPIDI_OFI_WIN(win).issued_cntr :
+      &MPIDI_OFI_global.ctx[counting_ctx(ctx_idx)].rma_issued_cntr) -= n;
+#endif
+}
+
+void MPIDI_OFI_rma_refused(MPIR_Win * win, int ctx_idx, void *context)
+{
+    MPIDI_OFI_uncount(win, ctx_idx, 1);
+    if (win && context)
         MPL_free(MPIDI_OFI_context_to_request(context));
+}
+
+/* Counted by the context. */
+static int is_read(const MPIDI_OFI_call_t * call)
+{
+    return !call->win &&
+        (call->kind == MPIDI_OFI_CALL_READ || call->kind == MPIDI_OFI_CALL_PLAIN_READ);
 }
 
 /* The caller may change the data of an injection as soon as the call has returned. */
@@ -47,8 +66,8 @@ ssize_t MPIDI_OFI_defer_call(const MPIDI_OFI_call_t * call)
     deferred_call_t *d = MPL_malloc(sizeof(*d) + copied, MPL_MEM_OTHER);
 
     if (!d) {
-        if (call->win)
-            MPIDI_OFI_win_refused(call->win, call->context);
+        if (call->win || is_read(call))
+            MPIDI_OFI_rma_refused(call->win, call->ctx_idx, call->context);
         return -FI_ENOMEM;
     }
     d->item.addr = call->addr;
@@ -149,7 +168,7 @@ static int fail_win_call(const MPIDI_OFI_call_t * c, int vni, int error)
     MPIR_Request *part;
     int no_error = MPI_SUCCESS;
 
-    uncount(c->win);
+    MPIDI_OFI_uncount(c->win, c->ctx_idx, 1);
     if (!c->context) {
         tsm_cas(&MPIDI_WIN(c->win, threads).error, &no_error, error, TSM_RELAXED, TSM_RELAXED);
         return MPI_SUCCESS;
@@ -157,6 +176,19 @@ static int fail_win_call(const MPIDI_OFI_call_t * c, int vni, int error)
     part = MPIDI_OFI_context_to_request(c->context);
     ((MPIDI_OFI_chunk_request *) part)->parent->status.MPI_ERROR = error;
     return MPIDI_OFI_dispatch_function(vni, NULL, part);
+}
+
+/* Nor for a read. A chunk of a huge message ends with the error. */
+static int fail_read(const MPIDI_OFI_call_t * c, int vni, int error)
+{
+    MPIR_Request *chunk;
+
+    MPIDI_OFI_uncount(NULL, c->ctx_idx, 1);
+    if (c->kind == MPIDI_OFI_CALL_READ)
+        return error;
+    chunk = MPIDI_OFI_context_to_request(c->context);
+    ((MPIDI_OFI_read_chunk_t *) chunk)->localreq->status.MPI_ERROR = error;
+    return MPIDI_OFI_dispatch_function(vni, NULL, chunk);
 }
 
 int MPIDI_OFI_deferred_call_end(MPIDI_OFI_deferred_item_t * item, int vni, ssize_t ret)
@@ -168,6 +200,8 @@ int MPIDI_OFI_deferred_call_end(MPIDI_OFI_deferred_item_t * item, int vni, ssize
         mpi_errno = call_error(&d->call, ret);
         if (d->call.win)
             mpi_errno = fail_win_call(&d->call, vni, mpi_errno);
+        else if (is_read(&d->call))
+            mpi_errno = fail_read(&d->call, vni, mpi_errno);
     }
     MPL_free(d);
     return mpi_errno;

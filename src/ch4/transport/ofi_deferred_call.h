@@ -70,22 +70,25 @@ int MPIDI_OFI_deferred_call_end(MPIDI_OFI_deferred_item_t * item, int vni, ssize
 #define MPIDI_OFI_CTX_CALL_(kind_, ctx_idx_) \
     .kind = kind_,.ctx_idx = ctx_idx_,.ep = MPIDI_OFI_global.ctx[ctx_idx_].tx
 
-/* TRY_CALL for a window, or NULL, which has counted the operation: no flush waits for what libfabric
- * refuses for good. */
+/* TRY_CALL for an operation that a window has counted, or, without one, the context: no flush waits for
+ * what libfabric refuses for good. */
 #define MPIDI_OFI_TRY_WIN_CALL(win_, ctx_idx_, addr_, context_, call_) \
     do { \
         if (!MPIDI_OFI_must_defer(ctx_idx_, addr_)) { \
             ssize_t ret_ = call_; \
-            if (unlikely(ret_ != 0 && ret_ != -FI_EAGAIN && (win_))) \
-                MPIDI_OFI_win_refused(win_, context_); \
+            if (unlikely(ret_ != 0 && ret_ != -FI_EAGAIN)) \
+                MPIDI_OFI_rma_refused(win_, ctx_idx_, context_); \
             if (likely(ret_ != -FI_EAGAIN)) \
                 return ret_; \
         } \
     } while (0)
 
-/* An operation that the window has counted will not happen. context: its own part of a request, which
- * is freed, or NULL. */
-void MPIDI_OFI_win_refused(MPIR_Win * win, void *context);
+/* n operations will not complete, which the window has counted, or the context if win is NULL. */
+void MPIDI_OFI_uncount(MPIR_Win * win, int ctx_idx, uint64_t n);
+
+/* One such operation will not happen. context: with a window its own part of a request, which is freed,
+ * or NULL. */
+void MPIDI_OFI_rma_refused(MPIR_Win * win, int ctx_idx, void *context);
 
 /* kind: WRITE or READ. win is NULL outside of windows. */
 MPL_STATIC_INLINE_PREFIX ssize_t MPIDI_OFI_call_msg(MPIDI_OFI_call_kind_t kind, int ctx_idx,
@@ -196,12 +199,16 @@ MPL_STATIC_INLINE_PREFIX ssize_t MPIDI_OFI_ctx_inject(int ctx_idx, const void *b
     return MPIDI_OFI_defer_call(&call);
 }
 
+/* A chunk of a huge message. What is refused for good is deferred as well, and ends when it is refused
+ * once more: the caller may have more chunks, and the last one ends the receive. */
 MPL_STATIC_INLINE_PREFIX ssize_t MPIDI_OFI_ctx_read(int ctx_idx, void *buf, size_t len, void *desc,
                                                     fi_addr_t addr, uint64_t remote, uint64_t key,
                                                     void *context)
 {
-    MPIDI_OFI_TRY_CALL(ctx_idx, addr, fi_read(MPIDI_OFI_global.ctx[ctx_idx].tx, buf, len, desc, addr,
-                                              remote, key, context));
+    if (!MPIDI_OFI_must_defer(ctx_idx, addr) &&
+        likely(fi_read(MPIDI_OFI_global.ctx[ctx_idx].tx, buf, len, desc, addr, remote, key,
+                       context) == 0))
+        return 0;
 
     const MPIDI_OFI_call_t call = {
         MPIDI_OFI_CTX_CALL_(MPIDI_OFI_CALL_PLAIN_READ, ctx_idx),.addr = addr,.context = context,
