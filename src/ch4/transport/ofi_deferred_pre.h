@@ -76,6 +76,7 @@ typedef struct {
     struct MPIR_Request *last_recv;
     MPIDI_OFI_deferred_ack_t *first_ack;
     MPIDI_OFI_deferred_ack_t *last_ack;
+    MPL_atomic_uint64_t errors; /* of the counter of one-sided operations; see ofi_flush.c */
 } MPIDI_OFI_deferred_t;
 
 /* A thread that waits for the completion of one-sided operations, on its stack. */
@@ -84,6 +85,7 @@ typedef struct MPIDI_OFI_flush_wait {
     struct MPIR_Win *win;       /* NULL if the thread holds an operation of its own back */
     struct fid_cntr *cntr;
     int done;
+    int has_failed;             /* an operation with this counter has */
 } MPIDI_OFI_flush_wait_t;
 
 /* Of a VCI; see ofi_flush.c. */
@@ -96,6 +98,7 @@ typedef struct {
 typedef struct {
     struct MPIR_Win *next_packed;       /* in packed_wins, if it is there */
     int is_packed;
+    MPL_atomic_uint64_t errors; /* of a counter of its own */
 } MPIDI_OFI_flush_win_t;
 
 #endif /* OFI_DEFERRED_PRE_H_INCLUDED */

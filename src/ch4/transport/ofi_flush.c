@@ -27,6 +27,7 @@ static void add_wait(int vni, MPIDI_OFI_flush_wait_t * self, MPIR_Win * win, str
     self->win = win;
     self->cntr = cntr;
     self->done = 0;
+    self->has_failed = 0;
     self->next = first_wait(vni);
     MPL_atomic_relaxed_store_ptr(&WAITS(vni), self);
 }
@@ -162,20 +163,43 @@ static int is_complete(MPIR_Win * win)
     return completed == issued;
 }
 
-/* Reading a counter tells nothing of failed operations, waiting for it does. */
-static int check_counter(MPIR_Win * win)
+/* How many of the counter's errors are known, where its operations are counted. */
+static MPL_atomic_uint64_t *known_errors(MPIR_Win * win)
+{
+    if (MPIDI_OFI_WIN(win).issued_cntr == &MPIDI_OFI_WIN(win).issued_cntr_v)
+        return &MPIDI_OFI_WIN(win).flush.errors;
+    return &MPL_container_of(MPIDI_OFI_WIN(win).issued_cntr, MPIDI_OFI_context_t,
+                             rma_issued_cntr)->deferred.errors;
+}
+
+/* A failed operation never completes: it is not counted any more, and all flushes of the VCI that wait
+ * for its counter fail. libfabric counts errors for itself; any thread may have read their events. */
+static void take_errors(MPIR_Win * win, int vni)
+{
+    struct fid_cntr *cntr = MPIDI_OFI_WIN(win).cmpl_cntr;
+    const uint64_t known = MPL_atomic_relaxed_load_uint64(known_errors(win));
+    const uint64_t errors = fi_cntr_readerr(cntr);
+
+    if (errors == known || MPL_atomic_cas_uint64(known_errors(win), known, errors) != known)
+        return;
+    MPIDI_OFI_uncount(win, 0, errors - known);
+    for (MPIDI_OFI_flush_wait_t * w = first_wait(vni); w; w = w->next) {
+        if (w->cntr == cntr)
+            w->has_failed = 1;
+    }
+}
+
+static int failed_flush(void)
 {
     int mpi_errno = MPI_SUCCESS;
-    int ret = fi_cntr_wait(MPIDI_OFI_WIN(win).cmpl_cntr, MPIDI_OFI_win_read_issued_cntr(win), 0);
 
-    MPIDI_OFI_ERR(ret < 0 && ret != -FI_ETIMEDOUT, mpi_errno, MPI_ERR_RMA_RANGE, "**ofid_cntr_wait",
-                  "**ofid_cntr_wait %s %d %s %s", __SHORT_FILE__, __LINE__, __func__,
-                  fi_strerror(-ret));
+    MPIDI_OFI_ERR(1, mpi_errno, MPI_ERR_RMA_RANGE, "**ofid_cntr_wait", "**ofid_cntr_wait %s %d %s %s",
+                  __SHORT_FILE__, __LINE__, __func__, fi_strerror(FI_EAVAIL));
   fn_fail:
     return mpi_errno;
 }
 
-/* Turns between two checks of the counter for an error. */
+/* Turns between two looks at the errors. */
 #define TURNS 1000
 
 /* Another thread may see that all is complete, and end this flush, while it waits. */
@@ -186,11 +210,11 @@ int MPIDI_OFI_win_do_progress(MPIR_Win * win, int vni)
     int mpi_errno = MPI_SUCCESS;
 
     begin_flush(win, vni, &flush);
-    while (!flush.done && mpi_errno == MPI_SUCCESS) {
+    while (!flush.done && !flush.has_failed && mpi_errno == MPI_SUCCESS) {
         if (!is_complete(win)) {
             mpi_errno = MPIDI_progress_turn_locked(vni);
             if (mpi_errno == MPI_SUCCESS && !flush.done && ++turns % TURNS == 0)
-                mpi_errno = check_counter(win);
+                take_errors(win, vni);
         } else if (MPIDI_OFI_WIN(win).deferredQ) {
             mpi_errno = issue_packed(win, vni);
         } else {
@@ -199,7 +223,7 @@ int MPIDI_OFI_win_do_progress(MPIR_Win * win, int vni)
         }
     }
     end_flush(vni, &flush);
-    return mpi_errno;
+    return flush.has_failed && mpi_errno == MPI_SUCCESS ? failed_flush() : mpi_errno;
 }
 
 /* Wait until the counter is complete, or no flush waits for it any more (a flush that fails ends only
