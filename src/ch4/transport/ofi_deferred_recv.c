@@ -196,7 +196,9 @@ static int is_deferred_match(const MPIDI_OFI_deferred_t * d, const struct fi_msg
 
 ssize_t MPIDI_OFI_ctx_peek(int ctx_idx, const struct fi_msg_tagged *msg, uint64_t flags)
 {
-    if (is_deferred_match(deferred_of(ctx_idx), msg))
-        return -FI_ENOMSG;
-    return (fi_trecvmsg) (MPIDI_OFI_global.ctx[ctx_idx].rx, msg, flags);
+    ssize_t ret = -FI_ENOMSG;
+
+    if (!is_deferred_match(deferred_of(ctx_idx), msg))
+        ret = (fi_trecvmsg) (MPIDI_OFI_global.ctx[ctx_idx].rx, msg, flags);
+    return ret == -FI_EAGAIN ? -FI_ENOMSG : ret;
 }
