@@ -54,6 +54,8 @@ void MPIR_Ext_at_end(MPI_Delete_function * function, int *keyval);
 #undef MPI_Allgather
 #undef MPI_Allreduce
 #undef MPI_Alltoall
+#undef MPI_Alltoallv
+#undef MPI_Alltoallv_c
 #undef MPI_Alltoallw
 #undef MPI_Barrier
 #undef MPI_Bcast
@@ -64,6 +66,7 @@ void MPIR_Ext_at_end(MPI_Delete_function * function, int *keyval);
 #undef MPI_Gather
 #undef MPI_Gatherv
 #undef MPI_Recv
+#undef MPI_Reduce
 #undef MPI_Send
 #undef MPI_Test
 #undef MPI_Testall
@@ -77,6 +80,8 @@ void MPIR_Ext_at_end(MPI_Delete_function * function, int *keyval);
 #define MPI_Allgather(...) ROMIO_LET_IN(PMPI_Allgather(__VA_ARGS__))
 #define MPI_Allreduce(...) ROMIO_LET_IN(PMPI_Allreduce(__VA_ARGS__))
 #define MPI_Alltoall(...) ROMIO_LET_IN(PMPI_Alltoall(__VA_ARGS__))
+#define MPI_Alltoallv(...) ROMIO_LET_IN(PMPI_Alltoallv(__VA_ARGS__))
+#define MPI_Alltoallv_c(...) ROMIO_LET_IN(PMPI_Alltoallv_c(__VA_ARGS__))
 #define MPI_Alltoallw(...) ROMIO_LET_IN(PMPI_Alltoallw(__VA_ARGS__))
 #define MPI_Barrier(...) ROMIO_LET_IN(PMPI_Barrier(__VA_ARGS__))
 #define MPI_Bcast(...) ROMIO_LET_IN(PMPI_Bcast(__VA_ARGS__))
@@ -87,6 +92,7 @@ void MPIR_Ext_at_end(MPI_Delete_function * function, int *keyval);
 #define MPI_Gather(...) ROMIO_LET_IN(PMPI_Gather(__VA_ARGS__))
 #define MPI_Gatherv(...) ROMIO_LET_IN(PMPI_Gatherv(__VA_ARGS__))
 #define MPI_Recv(...) ROMIO_LET_IN(PMPI_Recv(__VA_ARGS__))
+#define MPI_Reduce(...) ROMIO_LET_IN(PMPI_Reduce(__VA_ARGS__))
 #define MPI_Send(...) ROMIO_LET_IN(PMPI_Send(__VA_ARGS__))
 #define MPI_Test(...) ROMIO_LET_IN(PMPI_Test(__VA_ARGS__))
 #define MPI_Testall(...) ROMIO_LET_IN(PMPI_Testall(__VA_ARGS__))
