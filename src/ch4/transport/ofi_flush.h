@@ -24,10 +24,12 @@
  * operations (issue/rma_wrappers.h).
  *
  * A flush waits for what was issued before it and for at most one operation of each other thread:
- * one that had passed hold_back, or was held back by an earlier flush. So neither a flush nor an
- * operation starves. A thread that holds an operation back drives progress as a flush does, with the
- * VCI unlocked between polls, so the flush can complete. It also checks the counter itself, so a
- * preempted flush delays no other thread. Included by ofi_calls.h. */
+ * one that had passed hold_back, or was held back by an earlier flush. So the threads of the process
+ * starve neither a flush nor an operation. The reads of incoming long messages can: libfabric counts
+ * them too, and nothing holds them back, so a flush ends only when they pause. A thread that holds an
+ * operation back drives progress as a flush does, with the VCI unlocked between polls, so the flush
+ * can complete. It also checks the counter itself, so a preempted flush delays no other thread.
+ * Included by ofi_calls.h. */
 
 int MPIDI_OFI_win_do_progress(MPIR_Win * win, int vni);
 void MPIDI_OFI_flush_give_back(int vni);
