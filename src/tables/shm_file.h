@@ -8,8 +8,8 @@
 
 /* For mpl_shm_mmap.c, in place of mkstemp and of the write that follows it there. The file is sparse: a
  * page is taken by the process that uses it first, on its own memory node. A page that nobody has left
- * is a signal then, so a file system with less room than the whole file is not taken. What was promised
- * to other files, and not used yet, is not counted. */
+ * is a signal then, so /dev/shm is not taken if it has less room than the whole file. What was promised
+ * to other files, and not used yet, is not counted. The place after it is the last, so it is taken. */
 
 #include <sys/statvfs.h>
 
@@ -20,12 +20,12 @@ static int shm_has_room(int fd, intptr_t bytes)
     return fstatvfs(fd, &fs) != 0 || fs.f_blocks == 0 || bytes / fs.f_frsize < fs.f_bavail;
 }
 
-/* A file of so many bytes, or -1. */
-static int MPLI_shm_make_file(char *name, intptr_t bytes)
+/* A file of so many bytes, or -1. is_first: there is another place. */
+static int MPLI_shm_make_file(char *name, intptr_t bytes, int is_first)
 {
     int fd = mkstemp(name);
 
-    if (fd != -1 && (!shm_has_room(fd, bytes) || ftruncate(fd, bytes) != 0)) {
+    if (fd != -1 && ((is_first && !shm_has_room(fd, bytes)) || ftruncate(fd, bytes) != 0)) {
         unlink(name);
         close(fd);
         fd = -1;

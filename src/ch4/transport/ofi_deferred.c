@@ -156,8 +156,12 @@ int MPIDI_OFI_deferred_finish(void)
 
     for (int vni = 0; vni < MPIDI_OFI_global.num_vnis; vni++) {
         for (int nic = 0; nic < MPIDI_OFI_global.num_nics; nic++) {
-            while (MPIDI_OFI_HAS_DEFERRED_PEERS(MPIDI_OFI_get_ctx_index(NULL, vni, nic)))
+            int ctx_idx = MPIDI_OFI_get_ctx_index(NULL, vni, nic);
+
+            while (MPIDI_OFI_HAS_DEFERRED_PEERS(ctx_idx))
                 MPIDI_OFI_PROGRESS(vni);
+            /* the next session has another counter */
+            MPL_atomic_relaxed_store_uint64(&MPIDI_OFI_global.ctx[ctx_idx].deferred.errors, 0);
         }
     }
   fn_fail:

@@ -173,16 +173,19 @@ static MPL_atomic_uint64_t *known_errors(MPIR_Win * win)
 }
 
 /* A failed operation never completes: it is not counted any more, and all flushes of the VCI that wait
- * for its counter fail. libfabric counts errors for itself; any thread may have read their events. */
+ * for its counter fail, whichever window it was of. libfabric counts errors for itself; any thread may
+ * have read their events. A broken connection may be counted as more than the operations that it had.
+ * Providers that do not count errors (ofi_rxm) leave later flushes waiting, as in 4.0.2. */
 static void take_errors(MPIR_Win * win, int vni)
 {
     struct fid_cntr *cntr = MPIDI_OFI_WIN(win).cmpl_cntr;
+    const uint64_t missing = MPIDI_OFI_win_read_issued_cntr(win) - fi_cntr_read(cntr);
     const uint64_t known = MPL_atomic_relaxed_load_uint64(known_errors(win));
     const uint64_t errors = fi_cntr_readerr(cntr);
 
     if (errors == known || MPL_atomic_cas_uint64(known_errors(win), known, errors) != known)
         return;
-    MPIDI_OFI_uncount(win, 0, errors - known);
+    MPIDI_OFI_uncount(win, 0, MPL_MIN(errors - known, missing));
     for (MPIDI_OFI_flush_wait_t * w = first_wait(vni); w; w = w->next) {
         if (w->cntr == cntr)
             w->has_failed = 1;
@@ -222,6 +225,8 @@ int MPIDI_OFI_win_do_progress(MPIR_Win * win, int vni)
             MPIDI_OFI_WIN(win).progress_counter = 1;
         }
     }
+    if (mpi_errno)
+        take_errors(win, vni);  /* or the next flush would fail for the same operation */
     end_flush(vni, &flush);
     return flush.has_failed && mpi_errno == MPI_SUCCESS ? failed_flush() : mpi_errno;
 }
