@@ -10,25 +10,29 @@
 
 static int MPIR_Bsend_progress(void);
 
+/* The first error of a message since the last MPI_Buffer_detach: any call may find the message sent and
+ * free its place. With the mutex of the buffer. */
+static int bsend_error;
+
 /* MPI_Buffer_detach, with the mutex of the buffer held: waits for all messages, each without the mutex,
  * since others may send meanwhile, or find the message sent. *err: of waiting, or of a send; returns
  * that of waiting. */
 static int bsend_wait_all(int *err)
 {
-    while (BsendBuffer.active) {
+    int wait_errno = MPI_SUCCESS;
+
+    while (BsendBuffer.active && wait_errno == MPI_SUCCESS) {
         MPIR_Request *req = BsendBuffer.active->request;
         MPIR_Request_add_ref(req);
         MPID_THREAD_CS_EXIT(VCI, MPIR_THREAD_VCI_BSEND_MUTEX);
-        int wait_errno = MPID_Wait(req, MPI_STATUS_IGNORE);
+        wait_errno = MPID_Wait(req, MPI_STATUS_IGNORE);
         MPID_THREAD_CS_ENTER(VCI, MPIR_THREAD_VCI_BSEND_MUTEX);
-        int send_errno = wait_errno ? wait_errno : req->status.MPI_ERROR;
-        *err = *err ? *err : send_errno;
         MPIR_Bsend_progress();
         MPIR_Request_free(req);
-        if (wait_errno)
-            return wait_errno;
     }
-    return MPI_SUCCESS;
+    *err = wait_errno ? wait_errno : bsend_error;
+    bsend_error = MPI_SUCCESS;
+    return wait_errno;
 }
 
 #endif /* BSEND_DETACH_H_INCLUDED */
