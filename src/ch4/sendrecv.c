@@ -199,6 +199,7 @@ static int start_with_recv(MPIR_Sched_t s, void *buf, MPI_Aint count, MPI_Dataty
     }
     mpi_errno = MPIR_Sched_start(s, comm, req);
     MPIR_ERR_CHECK(mpi_errno);
+    (*req)->u.nbc.is_pt2pt = 1; /* MPI_Request_free may free it */
   fn_fail:
     return mpi_errno;
 }

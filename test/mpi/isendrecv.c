@@ -2,8 +2,8 @@
  * See COPYRIGHT in top-level directory */
 
 /* MPI_Isendrecv and MPI_Isendrecv_replace with a derived type that has holes: the data arrives, the
- * holes are left alone, the status is that of the receive, the type stays the user's, and a message
- * that is too long is an error. Each thread has its own tag. */
+ * holes are left alone, the status is that of the receive, the type stays the user's, a message
+ * that is too long is an error, and a request may be freed. Each thread has its own tag. */
 #include "mt.h"
 
 #define BLOCKS 5
@@ -93,6 +93,42 @@ static void too_long(int tag)
     MT_CHECK(class == MPI_ERR_TRUNCATE, "a message that is too long gave class %d", class);
 }
 
+/* A request may be freed: the message goes and comes. One of a collective may not. */
+static void freed(int tag)
+{
+    int out = tag, back;
+    volatile int *in = mt_alloc(2 * sizeof(int));
+    int *replaced = (int *) &in[1];
+    MPI_Request r[3];
+
+    *in = -1;
+    *replaced = -2 - mt.rank;
+    MT_OK(MPI_Isendrecv(&out, 1, MPI_INT, mt.peer, tag, (int *) in, 1, MPI_INT, mt.peer, tag,
+                        MPI_COMM_WORLD, &r[0]));
+    MT_OK(MPI_Isendrecv_replace(replaced, 1, MPI_INT, mt.peer, tag, mt.peer, tag, MPI_COMM_WORLD,
+                                &r[1]));
+    for (int i = 0; i < 2; i++) {
+        MT_OK(MPI_Request_free(&r[i]));
+        MT_CHECK(r[i] == MPI_REQUEST_NULL, "a freed request has a handle");
+    }
+    while (in[0] != tag || in[1] != -2 - mt.peer)
+        MT_OK(MPI_Iprobe(mt.peer, tag, MPI_COMM_WORLD, &back, MPI_STATUS_IGNORE));
+    /* the peer has what was sent */
+    MT_OK(MPI_Sendrecv(&tag, 1, MPI_INT, mt.peer, tag, &back, 1, MPI_INT, mt.peer, tag, MPI_COMM_WORLD,
+                       MPI_STATUS_IGNORE));
+    free((int *) in);
+}
+
+static void collective_not_freed(void)
+{
+    MPI_Request r, copy;
+
+    MT_OK(MPI_Ibarrier(MPI_COMM_WORLD, &r));
+    copy = r;
+    MT_CHECK(MPI_Request_free(&r) != MPI_SUCCESS && r == copy, "a collective's request was freed");
+    MT_OK(MPI_Wait(&r, MPI_STATUS_IGNORE));
+}
+
 static void *worker(void *arg)
 {
     mt_thread_t *t = arg;
@@ -106,6 +142,7 @@ static void *worker(void *arg)
     with_nobody(t->id);
     from_nobody(t->id);
     too_long(t->id);
+    freed(t->id);
     return NULL;
 }
 
@@ -114,5 +151,6 @@ int main(int argc, char **argv)
     mt_init(argc, argv, 4, 100);
     MT_OK(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
     mt_run(mt.threads, worker);
+    collective_not_freed();
     return mt_finish();
 }
