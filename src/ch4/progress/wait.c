@@ -215,9 +215,9 @@ static void sleep_served(MPIDI_wait_t * w)
 
 void MPIDI_wait_leave(MPID_Progress_state * state)
 {
-    for (int i = 0; i < state->vci_count; i++) {
-        if (state->wait.serving >> i & 1)
-            tsm_usc_leave(usc_of(state->vci[i]), &MPIDI_thread_self()->links[i]);
+    for (uint32_t left = state->wait.serving; left; left &= left - 1) {
+        int i = __builtin_ctz(left);
+        tsm_usc_leave(usc_of(state->vci[i]), &MPIDI_thread_self()->links[i]);
     }
     MPIDI_STATS(MPIDI_STATS_COUNT(usc_left, (uint64_t) __builtin_popcount(state->wait.serving)));
     MPIDI_thread_count_wait(-1);
