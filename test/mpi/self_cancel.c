@@ -1,9 +1,9 @@
 /* Copyright (C) by the MPICH-TSM developers
  * See COPYRIGHT in top-level directory */
 
-/* MPI_Cancel of a receive on MPI_COMM_SELF whose message was there already does nothing: the request was
- * complete from the start. Its fields are left over from whatever the object was before: a receive from
- * any source, a cancelled one, one of a communicator that is gone, a send, an active message. */
+/* MPI_Cancel of a receive on MPI_COMM_SELF whose message was there already does nothing: the request
+ * was complete from the start. Its fields are left over from whatever the object was before: a receive
+ * from any source, a cancelled one, one of a communicator that is gone, a send, an active message. */
 #include "mt.h"
 
 #define KINDS 7
@@ -91,11 +91,13 @@ static void leave(int kind)
 
 static void in_self(int i)
 {
-    int sent = i, got = -1, flag, count;
+    int sent = i, got = -1, flag, count;        /* the receive takes the object that was freed last */
     MPI_Request s, r;
     MPI_Status status;
 
     MT_OK(MPI_Isend(&sent, 1, MPI_INT, 0, 1, MPI_COMM_SELF, &s));
+    leave(i / KINDS);
+    leave(i);
     MT_OK(MPI_Irecv(&got, 1, MPI_INT, 0, 1, MPI_COMM_SELF, &r));
     MT_OK(MPI_Cancel(&r));
     MT_OK(MPI_Wait(&r, &status));
@@ -113,11 +115,8 @@ int main(int argc, char **argv)
     mt_init(argc, argv, 1, 200);
     MT_OK(MPI_Win_allocate(sizeof(int), 1, MPI_INFO_NULL, MPI_COMM_WORLD, &mem, &win));
     MT_OK(MPI_Win_lock_all(0, win));
-    for (int i = 0; i < (int) mt.iters; i++) {
-        leave(i);
-        leave(i / KINDS);
+    for (int i = 0; i < (int) mt.iters; i++)
         in_self(i);
-    }
     MT_OK(MPI_Win_unlock_all(win));
     MT_OK(MPI_Win_free(&win));
     return mt_finish();
