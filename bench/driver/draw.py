@@ -28,6 +28,7 @@ def scale_of(points):
 
 
 def draw_lines(axes, points, x):
+    from matplotlib import ticker
     lines, names = groups_of(points, ("library", "build")), names_of(points)
     many = len(lines) > 10      # the usual colors would repeat, and the legend hide lines
     if many:
@@ -45,6 +46,9 @@ def draw_lines(axes, points, x):
     axes.set_xticks(ticks, [str(t) for t in ticks])
     scale, settings = scale_of(points)
     axes.set_yscale(scale, **settings)
+    if scale == "log":      # with powers of 10 alone, a narrow range would have no number
+        axes.yaxis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5)))
+        axes.yaxis.set_major_formatter(ticker.FormatStrFormatter("%g"))
     axes.minorticks_off()
     axes.set_xlabel(x.replace("_", " "))
     axes.set_ylabel(f"{points[0]['unit']} ({WORD[points[0]['better']]})")

@@ -8,8 +8,9 @@ from driver.records import FLOOR
 
 # What a paper says: on benchmark, at points that have these fields, the result of `ours` over that of
 # `base` is in [low, high] (None: it gives no number). Both are names of libraries, models, or locks
-# of model global; the base may be the floor, or None: then the result itself is meant. A result that is a time has the ratio of times. over: the
-# benchmark of the base, if it is another one (None: the same).
+# of model global; the base may be the floor, or None: then the result itself is meant. A result that
+# is a time has the ratio of times. over: the benchmark of the base, if it is another one (None: the
+# same).
 Claim = namedtuple("Claim", "benchmark where ours base low high text over", defaults=(None,))
 # runs: (benchmark, threads, sizes, options), None: the benchmark's own. differs: how the paper's
 # setting is another one. variants: {name: environment}: each model is measured as it is and with each
@@ -106,8 +107,9 @@ TOPC = {
     "topc-fig6": Set(
         "bias, wasted polls, dangling requests of the mutex",
         [(b, (2, 4, 8, 16), None, "") for b in COUNTS], None,
-        (*(Claim(b, {}, "mutex", None, 1.0, math.inf, "the lock stays with a core, the more so the more "
-                 "threads there are") for b in ("pairs-bias", "pairs-bias-core")),
+        (*(Claim(b, {}, "mutex", None, 1.0, math.inf,
+                 "the lock stays with a core, the more so the more threads there are")
+           for b in ("pairs-bias", "pairs-bias-core")),
          Claim("pairs-bias-node", {}, "mutex", None, None, None,
                "above 1, too, as soon as threads are on both sockets"),
          Claim("pairs-wasted", {}, "mutex", None, None, None, "a large part"),

@@ -206,8 +206,9 @@ def verdict(claim, ends=None, pairs=0):
 
 def our_ratios(points, claim):
     """Yields (the place, the machine and its state, our ratio, a word) where the claim speaks of the
-    point (without a base: our result in place of the ratio), for each build of the two libraries. The ratio is that of pairs where the runs were paired
-    with the paper's base, else that of the medians, with the number of runs of both."""
+    point, for each build of the two libraries. The ratio is that of pairs where the runs were paired
+    with the paper's base, else that of the medians, with the number of runs of both. Without a base it
+    is our result itself."""
     over = claim.over or claim.benchmark
     here = [p for p in points if p["benchmark"] in (claim.benchmark, over)
             and all(p.get(k) == v for k, v in claim.where.items())]
