@@ -49,12 +49,17 @@ int MPIDI_post_queue_push_other(MPIDI_post_queue_t * queue, int vci, tsm_swp_nod
 tsm_swp_node_t *MPIDI_post_queue_pop_other(MPIDI_post_queue_t * queue);
 int MPIDI_post_queue_is_empty_other(const MPIDI_post_queue_t * queue);
 
-/* Returns 0 if the queue refuses the node, else 1. vci: the queue's. Any thread. */
-static inline int MPIDI_post_queue_push(MPIDI_post_queue_t * queue, int vci, tsm_swp_node_t * node)
+/* Returns 0 if the queue refuses the node, else 1. vci: the queue's. tells: the caller then calls
+ * tsm_second_look_tell, which needs more of SWP. Any thread. */
+static inline int MPIDI_post_queue_push(MPIDI_post_queue_t * queue, int vci, tsm_swp_node_t * node,
+                                        int tells)
 {
     if (__builtin_expect(queue->other != NULL, 0))
         return MPIDI_post_queue_push_other(queue, vci, node);
-    tsm_swp_push(&queue->swp, node);
+    if (tells)
+        tsm_swp_push_before_tell(&queue->swp, node);
+    else
+        tsm_swp_push(&queue->swp, node);
     return 1;
 }
 

@@ -23,10 +23,10 @@
 MPIDI_posted_t *MPIDI_posted_make(MPIDI_vci_t * vci, const MPIDI_op_t * op, MPIR_Request ** req);
 
 /* Returns 0 if the queue has no room (post_queue.h): the caller enters the VCI, which issues what the
- * thread has posted before, and calls MPIDI_posted_issue_one. Any thread. */
-static inline int MPIDI_posted_push(MPIDI_vci_t * vci, MPIDI_posted_t * item)
+ * thread has posted before, and calls MPIDI_posted_issue_one. tells: as in post_queue.h. Any thread. */
+static inline int MPIDI_posted_push(MPIDI_vci_t * vci, MPIDI_posted_t * item, int tells)
 {
-    return MPIDI_post_queue_push(&vci->posted, vci->index, &item->node);
+    return MPIDI_post_queue_push(&vci->posted, vci->index, &item->node, tells);
 }
 
 /* Issue an item that the queue has refused. VCI held. */

@@ -12,7 +12,7 @@
 
 int MPIDI_offload_post_op(int vci, const MPIDI_op_t * op, MPIR_Request ** req)
 {
-    int mpi_errno = MPIDI_issue_post(vci, op, req);
+    int mpi_errno = MPIDI_issue_post(vci, op, req, 0);
 
     if (mpi_errno == MPI_SUCCESS)
         MPIDI_served_ring(vci);

@@ -41,7 +41,8 @@ static inline int MPIDI_issue_check_epoch(const MPIDI_op_t * op)
 }
 
 /* Make *op an item and push it, or issue it; see MPIDI_issue_post. */
-static inline int MPIDI_issue_post_or_do(int vci, const MPIDI_op_t * op, MPIR_Request ** req)
+static inline int MPIDI_issue_post_or_do(int vci, const MPIDI_op_t * op, MPIR_Request ** req,
+                                         int tells)
 {
     MPIDI_vci_t *v = &MPIDI_VCI(vci).threads;
     int mpi_errno = MPIDI_op_is_rma(op->kind) ? MPIDI_issue_check_epoch(op) : MPI_SUCCESS;
@@ -53,7 +54,7 @@ static inline int MPIDI_issue_post_or_do(int vci, const MPIDI_op_t * op, MPIR_Re
     item = MPIDI_posted_make(v, op, req);
     if (unlikely(!item))
         return MPIDI_issue_post_nothing(vci, op, req);
-    is_pushed = MPIDI_posted_push(v, item);
+    is_pushed = MPIDI_posted_push(v, item, tells);
     MPIDI_STATS(MPIDI_stats_issued(is_pushed ? MPIDI_STATS_POSTED : MPIDI_STATS_DIRECT,
                                    MPIDI_op_stats_kind(op->kind)));
     if (unlikely(!is_pushed)) {
@@ -64,14 +65,14 @@ static inline int MPIDI_issue_post_or_do(int vci, const MPIDI_op_t * op, MPIR_Re
     return MPI_SUCCESS;
 }
 
-/* Returns the error code of the post; *req as for MPIDI_issue. */
-static inline int MPIDI_issue_post(int vci, const MPIDI_op_t * op, MPIR_Request ** req)
+/* Returns the error code of the post; *req as for MPIDI_issue. tells: as in post_queue.h. */
+static inline int MPIDI_issue_post(int vci, const MPIDI_op_t * op, MPIR_Request ** req, int tells)
 {
     uint64_t begin = 0;         /* 0: not timed */
     int mpi_errno;
 
     MPIDI_STATS(if (MPIDI_stats_post_is_timed()) begin = tsm_now_ns());
-    mpi_errno = MPIDI_issue_post_or_do(vci, op, req);
+    mpi_errno = MPIDI_issue_post_or_do(vci, op, req, tells);
     MPIDI_STATS(if (begin) MPIDI_stats_post_took(begin));
     (void) begin;
     return mpi_errno;

@@ -64,15 +64,14 @@ static int issue_or_ask(MPIDI_vci_t * vci, int budget)
 }
 
 /* Issue operations that are posted after the release of the lock, unless another thread holds it. That
- * thread looks at the queue when it leaves, and so does this one. Does not read m->vci, which is in a
- * line of the holder's. */
+ * thread looks at the queue when it leaves, and so does this one. The caller has passed one of the
+ * fences of section.h. Does not read m->vci, which is in a line of the holder's. */
 void MPIDI_section_help(MPIDU_Thread_mutex_t * m)
 {
     MPIDI_vci_t *vci = &(MPL_container_of(m, MPIDI_per_vci_t, lock))->threads;
     const int is_other = MPIDI_MODEL_LOCK != MPIDI_LOCK_OWN;
     int budget = MPIR_CVAR_CH4_MAX_COMBINE;
 
-    /* in this order: on ARM and POWER the seq_cst load keeps the try behind the post */
     while (budget > 0 && MPIDI_section_has_posted(vci) && MPIDI_vci_lock_try(m, is_other)) {
         int issued = issue_or_ask(vci, budget);
         MPIDI_section_release(m);

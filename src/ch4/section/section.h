@@ -25,6 +25,14 @@
 #define MPIDI_SECTION_FENCE() atomic_thread_fence(memory_order_seq_cst)
 #endif
 
+/* Orders a post before the try of the lock that follows it, against a thread that releases the lock and
+ * then looks at the queue. On x86 the read-modify-write with which an item enters the queue does. */
+#if defined(__x86_64__) || defined(__i386__)
+#define MPIDI_SECTION_POST_FENCE() atomic_signal_fence(memory_order_seq_cst)
+#else
+#define MPIDI_SECTION_POST_FENCE() atomic_thread_fence(memory_order_seq_cst)
+#endif
+
 /* Slow paths. */
 void MPIDI_section_issue_posted(MPIDI_vci_t * vci);
 void MPIDI_section_poll_for_others(MPIDU_Thread_mutex_t * m);
@@ -183,10 +191,11 @@ MPL_STATIC_INLINE_PREFIX void MPIDI_section_yield(MPIDU_Thread_mutex_t * m)
  *  - After the release, and when the thread holds no VCI any more, it wakes the threads whose
  *    requests it has completed (complete.h). No other mutex delays a wake.
  *  - After the release the thread looks at the queue once more. A thread that posts tries the lock
- *    afterwards. One of the two sees the other (MPIDI_SECTION_FENCE), so no posted operation waits
- *    for the next MPI call of its thread while another thread leaves. This also holds for a thread
- *    that entered only to issue for others (tsm_second_look.h), up to MPIR_CVAR_CH4_MAX_COMBINE
- *    operations and turns in vain a call.
+ *    afterwards. One of the two sees the other (MPIDI_SECTION_FENCE, MPIDI_SECTION_POST_FENCE), so no
+ *    posted operation waits for the next MPI call of its thread while another thread leaves. This also
+ *    holds for a thread that entered only to issue for others (tsm_second_look.h), up to
+ *    MPIR_CVAR_CH4_MAX_COMBINE operations and turns in vain a call. test/model/clients/client_look.h
+ *    has the same steps.
  *  - A thread asks for a longer time slice (tsm_slice.h) from the first lock of any mutex that it takes
  *    until it has released the last one and done the above. */
 

@@ -59,7 +59,7 @@ static inline tsm_swp_node_t *tsm_swp_enter_(tsm_swp_t *queue, tsm_swp_node_t *n
 /* The second half of a push. */
 static inline void tsm_swp_link_(tsm_swp_node_t *pred, tsm_swp_node_t *node)
 {
-    tsm_store(&pred->next, node, TSM_SEQ_CST);
+    tsm_store(&pred->next, node, TSM_RELEASE);
 }
 
 /* Append node, which the caller owns and which must stay until it is popped. Any thread; wait-free;
@@ -67,6 +67,13 @@ static inline void tsm_swp_link_(tsm_swp_node_t *pred, tsm_swp_node_t *node)
 static inline void tsm_swp_push(tsm_swp_t *queue, tsm_swp_node_t *node)
 {
     tsm_swp_link_(tsm_swp_enter_(queue, node), node);
+}
+
+/* The same for a thread that tells (tsm_second_look.h): the link is seq_cst, too, which on x86 is an
+ * exchange in place of a store, in a line that the caller writes anyway. */
+static inline void tsm_swp_push_before_tell(tsm_swp_t *queue, tsm_swp_node_t *node)
+{
+    tsm_store(&tsm_swp_enter_(queue, node)->next, node, TSM_SEQ_CST);
 }
 
 /* Remove the last node by making the stub the tail again. Returns 0 if a producer was faster. */
@@ -83,7 +90,8 @@ static inline int tsm_swp_pop_last_(tsm_swp_t *queue, tsm_swp_node_t *last)
 }
 
 /* Removes and returns the oldest node. Returns NULL if the queue is empty or a producer is between
- * swap and link. Consumer only; bounded, never waits. */
+ * swap and link. Consumer only; bounded, never waits. Its loads are seq_cst for tsm_second_look.h; on
+ * x86 and most ARM that is the same instruction as acquire. */
 static inline tsm_swp_node_t *tsm_swp_pop(tsm_swp_t *queue)
 {
     tsm_swp_node_t *node = queue->head;
@@ -130,7 +138,7 @@ static inline tsm_swp_node_t *tsm_swp_tail_snapshot(tsm_swp_t *queue)
  *             are one load.
  *
  *   release                              acquire
- *   push: store of the link              pop: load of the link (contents of the node pushed)
+ *   push: store of the link              pop: loads of the link (contents of the node pushed)
  *   push: swap of tail (its own link     push: swap of tail by the next producer, before it
  *     is NULL)                           writes that link
  *   pop: CAS of tail to the stub (the    push: swap of tail by the next producer
@@ -139,9 +147,9 @@ static inline tsm_swp_node_t *tsm_swp_tail_snapshot(tsm_swp_t *queue)
  * The swap in push and the load in is_empty are seq_cst because callers rely on the pairing
  *     producer: push(node); read X            other: write X; is_empty()
  * with seq_cst accesses to X: either the producer reads the new X, or the other thread finds that
- * the queue is not empty. The store of the link and the loads in pop are seq_cst for the same with
- * pop() in place of is_empty(): either the producer reads the new X, or pop passes the link
- * (tsm_second_look.h). On x86 the store then is an exchange, and the loads are plain.
+ * the queue is not empty. The loads in pop and the link of push_before_tell are seq_cst for the pairing
+ *     producer: push_before_tell(node); read X        consumer: write X; pop()
+ * either the producer reads the new X, or pop finds the link, if it comes so far.
  */
 
 #endif /* TSM_SWP_H_INCLUDED */
