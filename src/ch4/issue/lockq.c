@@ -23,13 +23,15 @@ int MPIDI_lockq_post_op(int vci, const MPIDI_op_t * op, MPIR_Request ** req)
 {
     int mpi_errno = MPIDI_issue_post(vci, op, req, 1);
 
+    if (mpi_errno != MPI_SUCCESS)
+        return mpi_errno;
     /* the holder may have looked at the queue for the last time just before */
-    if (mpi_errno == MPI_SUCCESS && !MPIDI_thread_local.draining) {
-        tsm_second_look_tell(&MPIDI_VCI(vci).threads.second_look);
+    tsm_second_look_tell(&MPIDI_VCI(vci).threads.second_look);
+    if (!MPIDI_thread_local.draining) {
         MPIDI_SECTION_POST_FENCE();
         MPIDI_section_help(&MPIDI_VCI(vci).lock);
     }
-    return mpi_errno;
+    return MPI_SUCCESS;
 }
 
 #endif
