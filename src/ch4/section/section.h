@@ -196,6 +196,10 @@ MPL_STATIC_INLINE_PREFIX void MPIDI_section_yield(MPIDU_Thread_mutex_t * m)
  *    holds for a thread that entered only to issue for others (tsm_second_look.h), up to
  *    MPIR_CVAR_CH4_MAX_COMBINE operations and turns in vain a call. test/model/clients/client_look.h
  *    has the same steps.
+ *    The exception is MPIDI_section_suspend: it releases and does not look. Its caller comes back with
+ *    MPIDI_section_resume, which issues what is posted, after a look at other VCIs, a pause or a nap
+ *    (progress/poll.c); but MPIDI_progress_await_counter suspends until its request is complete, and
+ *    drives VCIs meanwhile.
  *  - A thread asks for a longer time slice (tsm_slice.h) from the first lock of any mutex that it takes
  *    until it has released the last one and done the above. */
 
