@@ -188,10 +188,13 @@ static void watch_end_of_thread(tsm_lock_thread_t *thread)
     pthread_mutex_unlock(&making);
 }
 
-/* The library may be unloaded before its threads end: no destructor may call into it then. */
+/* The library may be unloaded before its threads end: no destructor may call into it then. Does not
+ * wait: a thread that has the mutex is inside the library, which nobody may unload then; or this is a
+ * child of fork that calls exit, and the thread does not exist here. */
 __attribute__((destructor)) static void end_of_library(void)
 {
-    pthread_mutex_lock(&making);
+    if (pthread_mutex_trylock(&making) != 0)
+        return;
     if (have_key)
         pthread_key_delete(key);
     have_key = 0;
