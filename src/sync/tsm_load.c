@@ -54,7 +54,7 @@ static tsm_load_slot_t *slot;           /* ours */
 
 /* ---- masks ---- */
 
-/* The processors of a thread of ours; 0: the caller. */
+/* The processors of a thread of ours, none if it has ended; 0: the caller. */
 static void mask_read(int tid, mask_t *mask)
 {
     memset(mask, 0, sizeof(*mask));
@@ -62,6 +62,8 @@ static void mask_read(int tid, mask_t *mask)
     if (sched_getaffinity(tid, sizeof(*mask), (cpu_set_t *) (void *) mask) == 0)
         return;
     memset(mask, 0, sizeof(*mask));
+    if (tid != 0 && errno == ESRCH)
+        return;
 #endif
     (void) tid;
     long n = sysconf(_SC_NPROCESSORS_ONLN);

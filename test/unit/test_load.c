@@ -410,6 +410,29 @@ static void test_come_and_go(void **state)
     assert_true(cursor == records && records == tsm_load_self_);
 }
 
+static void *tell_tid(void *arg)
+{
+    *(int *) arg = current_tid();
+    return NULL;
+}
+
+/* Its processors do not count any more, and not all of the machine instead. */
+static void test_mask_of_a_thread_that_has_ended(void **state)
+{
+    pthread_t thread;
+    mask_t mask;
+    int tid = 0;
+
+    (void) state;
+    assert_int_equal(pthread_create(&thread, NULL, tell_tid, &tid), 0);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    /* the kernel may take a moment longer */
+    for (int i = 0; i < 1000 && syscall(SYS_tgkill, getpid(), tid, 0) == 0; i++)
+        usleep(1000);
+    mask_read(tid, &mask);
+    assert_int_equal(mask_count(&mask), 0);
+}
+
 static void test_errno(void **state)
 {
     (void) state;
@@ -480,6 +503,7 @@ int main(void)
         cmocka_unit_test_teardown(test_other_processes, clean),
         cmocka_unit_test_teardown(test_fork, clean),
         cmocka_unit_test_teardown(test_come_and_go, clean),
+        cmocka_unit_test_teardown(test_mask_of_a_thread_that_has_ended, clean),
         cmocka_unit_test_teardown(test_errno, clean),
         cmocka_unit_test_teardown(test_patience, clean),
         cmocka_unit_test_teardown(test_patience_when_crowded, clean),
