@@ -83,7 +83,11 @@ static inline void tsm_ticket_release(tsm_ticket_t *lock)
 
 /*
  * Invariants: serving <= next, modulo 2^32; the lock is free exactly when they are equal; the
- *             holder's ticket equals serving; serving is written by the holder only.
+ *             holder's ticket equals serving; serving is written by the holder only. A ticket is a
+ *             number modulo 2^32. Exclusion can fail only if a thread is stopped inside try, between
+ *             its look and its compare-and-swap, while others take exactly 2^32 tickets or a multiple
+ *             (minutes at least), of which the last is still held: the compare-and-swap then finds
+ *             the number that it expects.
  * Progress:   acquire is blocking and strictly FIFO in the order of the fetch-and-add. Try is
  *             bounded: two loads and one compare-and-swap. Release is wait-free.
  *
