@@ -3,8 +3,8 @@
  *     See COPYRIGHT in top-level directory
  */
 
-/* Posts with SWP as tsm_second_look.h says, without a fence and a look before the try: with a lock whose
- * try and release are seq_cst the state's own orders are enough. See client_look.h. */
+/* Posts with SWP as tsm_second_look.h says, without a fence and a look before the try: with a lock
+ * whose try and release are seq_cst the state's own orders are enough. See client_look.h. */
 
 #include "client.h"
 #include "tsm_wait.h"
