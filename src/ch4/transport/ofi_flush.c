@@ -166,10 +166,12 @@ static int is_complete(MPIR_Win * win)
 /* How many of the counter's errors are known, where its operations are counted. */
 static MPL_atomic_uint64_t *known_errors(MPIR_Win * win)
 {
+    MPIDI_OFI_context_t *shared;
+
     if (MPIDI_OFI_WIN(win).issued_cntr == &MPIDI_OFI_WIN(win).issued_cntr_v)
         return &MPIDI_OFI_WIN(win).flush.errors;
-    return &MPL_container_of(MPIDI_OFI_WIN(win).issued_cntr, MPIDI_OFI_context_t,
-                             rma_issued_cntr)->deferred.errors;
+    shared = MPL_container_of(MPIDI_OFI_WIN(win).issued_cntr, MPIDI_OFI_context_t, rma_issued_cntr);
+    return &shared->deferred.errors;
 }
 
 /* A failed operation never completes: it is not counted any more, and all flushes of the VCI that wait
