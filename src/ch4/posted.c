@@ -63,6 +63,7 @@ static int apply_request(MPIR_Request * req)
          * the request is lost, but it is never reused */
         MPIR_cc_set(req->cc_ptr, 1);
         req->status.MPI_ERROR = mpi_errno;
+        MPIR_STATUS_SET_COUNT(req->status, 0);
         MPIDI_complete(req);
     } else if (used != req) {
         drop_complete(used);

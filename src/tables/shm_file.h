@@ -6,10 +6,10 @@
 #ifndef SHM_FILE_H_INCLUDED
 #define SHM_FILE_H_INCLUDED
 
-/* For mpl_shm_mmap.c, in place of mkstemp and of the write that follows it there. The file is sparse: a
- * page is taken by the process that uses it first, on its own memory node. A page that nobody has left
- * is a signal then, so /dev/shm is not taken if it has less room than the whole file. What was promised
- * to other files, and not used yet, is not counted. The place after it is the last, so it is taken. */
+/* For mpl_shm_mmap.c, in place of mkstemp. The file is sparse: a page is taken by the process that uses
+ * it first, on its own memory node. A page that nobody has left is a signal then, so /dev/shm is not
+ * taken if it has less room than the whole file. What was promised to other files, and not used yet, is
+ * not counted. The place after /dev/shm is the last, so it is taken in any case. */
 
 #include <sys/statvfs.h>
 
@@ -21,7 +21,7 @@ static int shm_has_room(int fd, intptr_t bytes)
 }
 
 /* A file of so many bytes, or -1. is_first: there is another place. */
-static int MPLI_shm_make_file(char *name, intptr_t bytes, int is_first)
+static int shm_make_file(char *name, intptr_t bytes, int is_first)
 {
     int fd = mkstemp(name);
 
@@ -32,5 +32,7 @@ static int MPLI_shm_make_file(char *name, intptr_t bytes, int is_first)
     }
     return fd;
 }
+
+#define mkstemp(name_) shm_make_file(name_, seg_sz, (name_) == dev_shm_fname)
 
 #endif /* SHM_FILE_H_INCLUDED */

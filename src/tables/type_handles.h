@@ -46,8 +46,8 @@ static void add_handle(MPIR_Datatype * type)
     MPL_initlock_unlock(&counted_lock);
 }
 
-/* In MPI_Type_free: 1 if the program has no other handle of the type, else it has one less now. */
-int MPIR_Type_is_last_handle(MPI_Datatype type)
+/* 1 if the program has no other handle of the type, else it has one less now. */
+static int is_last_handle(MPI_Datatype type)
 {
     type_handles_t **link, *counted;
 
@@ -60,6 +60,18 @@ int MPIR_Type_is_last_handle(MPI_Datatype type)
     }
     MPL_initlock_unlock(&counted_lock);
     return counted == NULL;
+}
+
+/* In MPI_Type_free, before it drops the reference of a handle: deletes the attributes with the last
+ * handle. Returns an MPI error code, that of a delete function. */
+int MPIR_Type_forget_handle(MPI_Datatype type)
+{
+    MPIR_Datatype *type_ptr = NULL;
+
+    MPIR_Datatype_get_ptr(type, type_ptr);
+    if (is_last_handle(type) && MPIR_Process.attr_free && type_ptr->attributes)
+        return MPIR_Process.attr_free(type, &type_ptr->attributes);
+    return MPI_SUCCESS;
 }
 
 #undef MPIR_Datatype_ptr_add_ref
