@@ -93,8 +93,8 @@ static void too_long(int tag)
     MT_CHECK(class == MPI_ERR_TRUNCATE, "a message that is too long gave class %d", class);
 }
 
-/* ThreadSanitizer cannot see that progress, of another thread, writes the item: no call of MPI says when
- * the message of a freed request is there. */
+/* ThreadSanitizer cannot see that progress, of another thread, writes the item: no call of MPI says
+ * when the message of a freed request is there. */
 __attribute__((noinline, no_sanitize("thread")))
 static int peek(const volatile int *item)
 {
