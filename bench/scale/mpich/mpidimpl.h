@@ -35,6 +35,8 @@ typedef long MPI_Aint;
 typedef struct MPI_Status {
     int count_lo, count_hi, MPI_SOURCE, MPI_TAG, MPI_ERROR;
 } MPI_Status;
+#define MPIR_STATUS_SET_COUNT(status_, count_) \
+    do { (status_).count_lo = (int) (count_); (status_).count_hi = 0; } while (0)
 #define MPIR_ERR_NONE 0
 
 /* ---- what configure chooses: the runtime library, with the lock that the Makefile names ---- */

@@ -13,22 +13,21 @@
  *   int pop(void)          take an item that can be taken: 1, or 0 if there is none
  *   int has_posted(void)   0 if the queue is empty
  *   void take_all(void)    take all that was pushed before, and count it in `taken`
- * and LOOK_LOCK, a lock: tsm_LOCK_t and the calls tsm_LOCK_try, _acquire and _release. LOOK_FENCE() may
- * replace the caller's fence. */
+ * and for its lock
+ *   int lock_try(int me), void lock_acquire(int me), void lock_release(int me)
+ * for the thread number `me`. LOOK_FENCE() may replace the caller's fence. */
 
 #include "client.h"
 #include "queue/tsm_second_look.h"
-
-#define LOOK_PASTE_(lock_, call_) tsm_##lock_##_##call_
-#define LOOK_PASTE(lock_, call_) LOOK_PASTE_(lock_, call_)
-#define LOOK_CALL(call_) LOOK_PASTE(LOOK_LOCK, call_)
 
 static void push(int i);
 static int pop(void);
 static int has_posted(void);
 static void take_all(void);
+static int lock_try(int me);
+static void lock_acquire(int me);
+static void lock_release(int me);
 
-static LOOK_CALL(t) lock;
 static tsm_second_look_t look;
 static int taken;
 
@@ -62,52 +61,55 @@ static int take_or_ask(void)
 #endif
 
 /* MPIDI_section_release and MPIDI_SECTION_FENCE */
-static void leave(void)
+static void leave(int me)
 {
-    LOOK_CALL(release)(&lock);
+    lock_release(me);
     LOOK_FENCE();
 }
 
 /* With the lock. 0: a thread in the middle of its post tries the lock afterwards. */
-static int turn(void)
+static int turn(int me)
 {
     int n = take_or_ask();
 
-    leave();
+    leave(me);
     return n > 0 || tsm_second_look_is_due(&look);
 }
 
 /* MPIDI_section_help */
-static void help(void)
+static void help(int me)
 {
-    while (has_posted() && LOOK_CALL(try)(&lock) && turn());
+    while (has_posted() && lock_try(me) && turn(me));
 }
 
 /* MPIDI_lockq_post_op */
 static inline void *look_posts(void *arg)
 {
-    push((int) (intptr_t) arg);
+    int me = (int) (intptr_t) arg;
+
+    push(me);
     tsm_second_look_tell(&look);
     LOOK_FENCE();
-    help();
+    help(me);
     return NULL;
 }
 
 /* MPIDI_section_leave_last_ */
-static void leave_and_look(void)
+static void leave_and_look(int me)
 {
-    leave();
+    leave(me);
     if (has_posted())
-        help();
+        help(me);
 }
 
 /* MPIDI_section_try, and an operation of its own */
 static inline void *look_tries(void *arg)
 {
-    (void) arg;
-    if (LOOK_CALL(try)(&lock)) {
+    int me = (int) (intptr_t) arg;
+
+    if (lock_try(me)) {
         client_critical();
-        leave_and_look();
+        leave_and_look(me);
     }
     return NULL;
 }
@@ -115,12 +117,13 @@ static inline void *look_tries(void *arg)
 /* MPIDI_section_enter_first */
 static inline void *look_enters(void *arg)
 {
-    (void) arg;
-    LOOK_CALL(acquire)(&lock);
+    int me = (int) (intptr_t) arg;
+
+    lock_acquire(me);
     if (has_posted())
         take_all();
     client_critical();
-    leave_and_look();
+    leave_and_look(me);
     return NULL;
 }
 

@@ -6,19 +6,15 @@
 #ifndef CLIENT_LOOK_SWP_H_INCLUDED
 #define CLIENT_LOOK_SWP_H_INCLUDED
 
-/* client_look.h with SWP, and main. A lock of zeros must be free. LOOK_POSTS may replace the body of
- * the threads that post. */
-
-#ifndef LOOK_POSTS
-#define LOOK_POSTS look_posts
-#endif
+/* client_look.h with SWP, and main, which runs LOOK_BODIES; the first LOOK_ITEMS are threads that post,
+ * each one item. LOOK_FEW: so many threads if the checker enumerates. LOOK_INIT(): makes the lock. */
 
 #include "queue/tsm_swp.h"
 #include "tsm_wait.h"
 #include "client_look.h"
 
 static tsm_swp_t queue;
-static tsm_swp_node_t item[2];
+static tsm_swp_node_t item[LOOK_ITEMS];
 
 static void push(int i)
 {
@@ -45,14 +41,15 @@ static void take_all(void)
     }
 }
 
-static void *(*const bodies[])(void *) = { LOOK_POSTS, LOOK_POSTS, look_enters, look_tries };
+static void *(*const bodies[])(void *) = { LOOK_BODIES };
 
 int main(void)
 {
+    LOOK_INIT();
     tsm_swp_init(&queue);
     tsm_store(&look, TSM_SECOND_LOOK_NONE, TSM_RELAXED);
-    client_team(client_pick(4, 3), bodies);
-    assert(taken == 2);
+    client_team(client_pick((int) (sizeof(bodies) / sizeof(bodies[0])), LOOK_FEW), bodies);
+    assert(taken == LOOK_ITEMS);
     return 0;
 }
 

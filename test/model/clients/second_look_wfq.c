@@ -7,10 +7,10 @@
 
 #include "client_wfq.h"
 
-#define LOOK_LOCK ticket
-
 #include "lock/tsm_ticket.h"
 #include "client_look.h"
+
+static tsm_ticket_t lock;
 
 static tsm_wfq_t queue;
 static tsm_wfq_handle_t *handle[2], *holder;
@@ -38,6 +38,24 @@ static void take_all(void)
 {
     for (uint64_t most = tsm_wfq_length(&queue); most > 0 && pop(); most--)
         taken++;
+}
+
+static int lock_try(int me)
+{
+    (void) me;
+    return tsm_ticket_try(&lock);
+}
+
+static void lock_acquire(int me)
+{
+    (void) me;
+    tsm_ticket_acquire(&lock);
+}
+
+static void lock_release(int me)
+{
+    (void) me;
+    tsm_ticket_release(&lock);
 }
 
 static void *(*const bodies[])(void *) = { look_posts, look_posts, look_enters, look_tries };
