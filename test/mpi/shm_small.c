@@ -12,6 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "mpirun.h"
+
 #define MB    64                /* room for the queues of two processes */
 #define BYTES ((MPI_Aint) MB << 20)     /* for each */
 #define SMALL "unshare -rm sh -c 'mount -t tmpfs -o size=%dm none /dev/shm && "
@@ -38,24 +40,6 @@ static int in_job(void)
     MPI_Win_free(&win);
     MPI_Finalize();
     return 0;
-}
-
-/* mpirun lies beside the process that has started us. */
-static const char *mpirun(void)
-{
-    static char path[PATH_MAX + 16];
-    char link[64];
-    ssize_t n;
-
-    snprintf(link, sizeof(link), "/proc/%d/exe", (int) getppid());
-    n = readlink(link, path, PATH_MAX);
-    path[n < 0 ? 0 : n] = '\0';
-    if (!strrchr(path, '/')) {
-        perror(link);
-        exit(1);
-    }
-    strcpy(strrchr(path, '/'), "/mpirun");
-    return path;
 }
 
 int main(int argc, char **argv)

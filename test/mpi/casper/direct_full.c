@@ -13,6 +13,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../mpirun.h"
+
 #define USERS  4
 #define MB     100              /* room for the queues of five processes, and for some direct memory */
 #define SMALL  "unshare -rm sh -c 'mount -t tmpfs -o size=%dm none /dev/shm && "
@@ -112,24 +114,6 @@ static int in_job(void)
     send_many();
     MPI_Finalize();
     return 0;
-}
-
-/* mpirun lies beside the process that has started us. */
-static const char *mpirun(void)
-{
-    static char path[PATH_MAX + 16];
-    char link[64];
-    ssize_t n;
-
-    snprintf(link, sizeof(link), "/proc/%d/exe", (int) getppid());
-    n = readlink(link, path, PATH_MAX);
-    path[n < 0 ? 0 : n] = '\0';
-    if (!strrchr(path, '/')) {
-        perror(link);
-        exit(1);
-    }
-    strcpy(strrchr(path, '/'), "/mpirun");
-    return path;
 }
 
 /* Returns the exit status. */

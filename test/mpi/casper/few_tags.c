@@ -11,6 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../mpirun.h"
+
 #define BITS "MPIR_CVAR_CH4_OFI_TAG_BITS=20"
 #define ENV  "env -u PMI_FD -u PMI_RANK -u PMI_SIZE -u PMI_PORT -u PMI_ID MPIR_CVAR_NOLOCAL=0 " BITS
 #define TAG  " CSP_NG=1 CSP_MATCHING=tag"
@@ -33,24 +35,6 @@ static int in_job(void)
         printf(HERE "%d\n", flag ? *tag_ub : -1);
     MPI_Finalize();
     return 0;
-}
-
-/* mpirun lies beside the process that has started us. */
-static const char *mpirun(void)
-{
-    static char path[PATH_MAX + 16];
-    char link[64];
-    ssize_t n;
-
-    snprintf(link, sizeof(link), "/proc/%d/exe", (int) getppid());
-    n = readlink(link, path, PATH_MAX);
-    path[n < 0 ? 0 : n] = '\0';
-    if (!strrchr(path, '/')) {
-        perror(link);
-        exit(1);
-    }
-    strcpy(strrchr(path, '/'), "/mpirun");
-    return path;
 }
 
 static job_t start(const char *program, const char *settings, int processes)
