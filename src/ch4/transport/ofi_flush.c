@@ -181,7 +181,9 @@ static MPL_atomic_uint64_t *known_errors(MPIR_Win * win)
 static void take_errors(MPIR_Win * win, int vni)
 {
     struct fid_cntr *cntr = MPIDI_OFI_WIN(win).cmpl_cntr;
-    const uint64_t missing = MPIDI_OFI_win_read_issued_cntr(win) - fi_cntr_read(cntr);
+    /* in this order, so that it is never less than none */
+    const uint64_t completed = fi_cntr_read(cntr);
+    const uint64_t missing = MPIDI_OFI_win_read_issued_cntr(win) - completed;
     const uint64_t known = MPL_atomic_relaxed_load_uint64(known_errors(win));
     const uint64_t errors = fi_cntr_readerr(cntr);
 
