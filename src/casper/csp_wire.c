@@ -23,7 +23,7 @@
 #define SYNCS   2               /* of these under way to one ghost */
 #define LOOKS   64              /* sends under way looked at in one turn: there may be very many */
 
-enum { ENVELOPE_EAGER, ENVELOPE_ASK, ENVELOPE_FETCH, ENVELOPE_CREDIT };
+enum { ENVELOPE_EAGER, ENVELOPE_ASK, ENVELOPE_FETCH, ENVELOPE_DONE, ENVELOPE_CREDIT };
 
 typedef struct envelope {
     uint32_t kind;
@@ -31,8 +31,9 @@ typedef struct envelope {
     int32_t rank, tag;
     int32_t dest;               /* number of the receiver */
     union {
-        int32_t data_tag;       /* FETCH: tag for the data */
+        int32_t data_tag;       /* FETCH, DONE: tag of the data */
         int32_t error;          /* EAGER: 1 if the data could not be read */
+        int32_t is_sync;        /* ASK: the sender's ghost waits for DONE */
     };
     uint64_t bytes;             /* FETCH: how many to send; CREDIT: how much */
     uint64_t name;              /* of the send, in its ghost */
@@ -61,15 +62,18 @@ typedef struct target {
 
 /* A send whose data the receiver's ghost fetches. */
 typedef struct outgoing {
-    int user;
+    int user, is_sync;
     uint64_t op;
     csp_spot_t spot;
 } outgoing_t;
 
 /* Data on its way, to or from another ghost, in pieces: piece i uses buffer i % WINDOW. The last piece
- * has a byte more: 1 if data of the message could not be read. */
+ * has a byte more: 1 if data of the message could not be read. A synchronous send must not be complete
+ * before its receive: what hears of the one, by whatever way, may ask for the other. So the receiver's
+ * ghost sends DONE when it has answered its user, and only then does the stream out end. */
 typedef struct stream {
     int is_in;                  /* to one of our users */
+    int is_sync;                /* in: DONE is to be sent; out: it has not come yet */
     int ghost, tag, error;
     uint64_t bytes;
     uint64_t begun, ended;      /* pieces */
@@ -198,6 +202,16 @@ static void begin_sending(sending_t * s, int ghost)
     send_waiting(to);
 }
 
+/* An envelope without data. */
+static void send_alone(const envelope_t * e, int ghost, int is_sync)
+{
+    sending_t *s = new_sending(sizeof(*e));
+
+    memcpy(s->bytes, e, sizeof(*e));
+    s->is_sync = is_sync;
+    begin_sending(s, ghost);
+}
+
 static void end_sending(sending_t * s)
 {
     target_t *to = &targets[s->ghost];
@@ -270,18 +284,18 @@ static void send_eager(int user, const csp_post_t * post, int ghost)
 static void send_ask(int user, const csp_post_t * post, int ghost)
 {
     envelope_t e = envelope_of(post, ENVELOPE_ASK);
-    sending_t *s = new_sending(sizeof(e));
     outgoing_t *out = csp_must_malloc(sizeof(*out));
 
     if (post->flags & CSP_POST_SLOT)
         csp_slot_free(user, post->object);
     out->user = user;
+    out->is_sync = (post->flags & CSP_POST_SYNC) != 0;
     out->op = post->op;
     out->spot = csp_match_spot(user, post);
     csp_expose_hold(out->spot.segment);
     e.name = (uint64_t) (uintptr_t) out;
-    memcpy(s->bytes, &e, sizeof(e));
-    begin_sending(s, ghost);
+    e.is_sync = out->is_sync;
+    send_alone(&e, ghost, 0);
     unanswered++;
 }
 
@@ -319,12 +333,9 @@ void csp_wire_freed(const csp_item_t * msg)
  * message would show that it has, and it would be lost in the end. It waits its turn as the others. */
 static void send_credit(int ghost, uint64_t amount)
 {
-    sending_t *s = new_sending(sizeof(envelope_t));
     const envelope_t e = {.kind = ENVELOPE_CREDIT,.bytes = amount };
 
-    memcpy(s->bytes, &e, sizeof(e));
-    s->is_sync = 1;
-    begin_sending(s, ghost);
+    send_alone(&e, ghost, 1);
 }
 
 /* Returns to how many ghosts. */
@@ -383,11 +394,22 @@ static void end_piece(stream_t * s)
         s->error = CSP_UNREAD;
 }
 
+/* The other ghost is not idle before it has this, so it need not be a synchronous send, and goes out
+ * also after this ghost has begun to end. */
+static void send_done(const stream_t * in)
+{
+    const envelope_t e = {.kind = ENVELOPE_DONE,.data_tag = in->tag };
+
+    send_alone(&e, in->ghost, 0);
+}
+
 static void end_stream(stream_t * s)
 {
     csp_expose_release(s->is_in ? s->recv.spot.segment : s->spot.segment);
     if (s->is_in) {
         csp_pair_received(&s->recv, s->rank, s->msg_tag, s->msg_bytes, s->error);
+        if (s->is_sync)
+            send_done(s);
         fetched--;
     } else {
         csp_pair_sent(s->user, s->op, s->error);
@@ -412,6 +434,11 @@ static int progress_stream(stream_t * s)
     return n;
 }
 
+static int has_ended(const stream_t * s)
+{
+    return s->ended == pieces_of(s) && (s->is_in || !s->is_sync);
+}
+
 static int progress_streams(void)
 {
     int n = 0;
@@ -419,7 +446,7 @@ static int progress_streams(void)
     for (stream_t ** link = &streams; *link;) {
         stream_t *s = *link;
         n += progress_stream(s);
-        if (s->ended == pieces_of(s)) {
+        if (has_ended(s)) {
             *link = s->next;
             end_stream(s);
             n++;
@@ -462,15 +489,13 @@ static int free_tag(void)
 
 static void fetch(stream_t * in)
 {
-    sending_t *s = new_sending(sizeof(envelope_t));
     envelope_t e = {.kind = ENVELOPE_FETCH,.bytes = in->bytes,.name = in->name };
 
     fetched++;
     begin_stream(in, free_tag());
     progress_stream(in);        /* the receives come before the data */
     e.data_tag = in->tag;
-    memcpy(s->bytes, &e, sizeof(e));
-    begin_sending(s, in->ghost);
+    send_alone(&e, in->ghost, 0);
 }
 
 /* Returns how many it has asked for. */
@@ -493,6 +518,7 @@ void csp_wire_fetch(const csp_item_t * msg, const csp_item_t * recv)
     stream_t *in = new_stream(msg->ghost, MPL_MIN(msg->bytes, recv->bytes));
 
     in->is_in = 1;
+    in->is_sync = msg->is_synchronous;
     in->recv = *recv;
     csp_expose_hold(recv->spot.segment);
     in->rank = msg->rank;
@@ -512,11 +538,24 @@ static void handle_fetch(const envelope_t * e, int ghost)
     stream_t *s = new_stream(ghost, e->bytes);
 
     begin_stream(s, e->data_tag);
+    s->is_sync = out->is_sync;
     s->user = out->user;
     s->op = out->op;
     s->spot = out->spot;
     MPL_free(out);
     unanswered--;
+}
+
+/* It comes behind FETCH, so the stream is there. An older one with this tag, which still sends, has had
+ * its DONE. */
+static void handle_done(const envelope_t * e, int ghost)
+{
+    stream_t *s = streams;
+
+    while (s && (s->is_in || !s->is_sync || s->ghost != ghost || s->tag != e->data_tag))
+        s = s->next;
+    MPIR_Assert(s);
+    s->is_sync = 0;
 }
 
 static void handle_msg(const envelope_t * e, const void *data, int ghost)
@@ -525,6 +564,7 @@ static void handle_msg(const envelope_t * e, const void *data, int ghost)
         .context = e->context,.rank = e->rank,.tag = e->tag,.bytes = e->bytes,.ghost = ghost,
         .place = e->kind == ENVELOPE_EAGER ? CSP_IN_POST : CSP_ELSEWHERE,.name = e->name,
         .error = e->kind == ENVELOPE_EAGER && e->error ? CSP_UNREAD : 0,
+        .is_synchronous = e->kind == ENVELOPE_ASK && e->is_sync,
         .costs_credit = e->kind == ENVELOPE_EAGER
     };
 
@@ -539,6 +579,9 @@ static void handle_envelope(const char *buf, int ghost)
     switch (e.kind) {
         case ENVELOPE_FETCH:
             handle_fetch(&e, ghost);
+            break;
+        case ENVELOPE_DONE:
+            handle_done(&e, ghost);
             break;
         case ENVELOPE_CREDIT:
             csp_credit_refill(&credit, ghost, e.bytes);
