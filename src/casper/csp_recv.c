@@ -37,7 +37,6 @@ static int refuse(MPIR_Comm * comm, int error, MPIR_Request ** req)
     if (!*req)
         return error;
     (*req)->casper = NULL;
-    MPIDI_REQUEST_SET_LOCAL(*req, 1, NULL);     /* for MPI_Cancel, which finds it complete */
     (*req)->status.MPI_ERROR = error;
     MPIDI_complete(*req);
     return MPI_SUCCESS;
