@@ -30,7 +30,7 @@ struct csp_op;
     (unlikely(MPIDI_COMM(comm_, casper)) && (context_offset_) == MPIR_CONTEXT_INTRA_PT2PT)
 
 /* The same for a send or a receive of so much data. Where the communicator has a threshold, sender and
- * receiver have the same size (csp_comm.c). */
+ * receiver have the same size, or the receive is an error (csp_comm.c). */
 #define csp_takes_msg(comm_, context_offset_, count_, datatype_) \
     (csp_takes(comm_, context_offset_) && csp_is_enough(comm_, count_, datatype_))
 
@@ -63,10 +63,11 @@ int csp_cancel_recv(MPIR_Request * req);
 /* Communicators. csp_comm_commit: comm is complete, decide whether it is offloaded. csp_comm_hints:
  * note the user's hints. csp_comm_agree: they have been given in a call that is collective over comm,
  * on which no message is under way; compare them, and decide again. Returns an MPI error code.
- * csp_comm_change: the same in MPI_Comm_set_info, where messages may be under way if the info has no
- * hint of ours. csp_comm_forget: they have been given in a call that must not wait. All: comm may be
- * NULL. csp_comm_info: add those in force that MPICH cannot tell to info. csp_comm_map: 1 if comm is
- * MPI_COMM_WORLD and has been given the map of ranks that it needs beside ghosts. */
+ * csp_comm_change: the same in MPI_Comm_set_info, where messages may be under way if the info changes
+ * no hint of ours; then no message takes another way. csp_comm_forget: they have been given in a call
+ * that must not wait. All: comm may be NULL. csp_comm_info: add those in force that MPICH cannot tell
+ * to info. csp_comm_map: 1 if comm is MPI_COMM_WORLD and has been given the map of ranks that it needs
+ * beside ghosts. */
 void csp_comm_commit(MPIR_Comm * comm);
 void csp_comm_hints(MPIR_Comm * comm, MPIR_Info * info);
 int csp_comm_agree(MPIR_Comm * comm);

@@ -78,10 +78,12 @@ static int is_teller(const MPIR_Comm * comm)
 }
 
 /* A message below the threshold takes another way than one above. The two ends agree only if the
- * receiver knows the size, so the program must have asserted that it does. */
+ * receiver knows the size, so the program must have asserted that it does. If it takes that back, the
+ * threshold stays, because receives may wait on their way; csp_recv.c refuses what no longer works. */
 static int wished_threshold(const MPIR_Comm * comm)
 {
-    if (comm->hints[threshold] == 0 || comm->hints[MPIR_COMM_HINT_EXACT_LENGTH])
+    if (comm->hints[threshold] == MPIDI_COMM(comm, casper_least) ||
+        comm->hints[MPIR_COMM_HINT_EXACT_LENGTH])
         return comm->hints[threshold];
     if (is_teller(comm))
         fprintf(stderr, "MPI ghost processes: hint offload_min_msgsz=%d needs "
@@ -116,7 +118,7 @@ static void tell_differences(const int *is_same, int is_offloaded)
 }
 
 /* If processes want different things, the communicator is not offloaded, or has no threshold.
- * Assertions may differ: each is about one process. */
+ * Assertions on which neither depends may differ: each is about one process. */
 static int agree(MPIR_Comm * comm, int offload)
 {
     int wish[2] = { offload, wished_threshold(comm) }, is_same[2];
@@ -146,8 +148,8 @@ int csp_comm_agree(MPIR_Comm * comm)
     return has_choice(comm) ? agree(comm, wished_offload(comm)) : MPI_SUCCESS;
 }
 
-/* Assertions alone leave a communicator on its path: MPI lets a program give them while receives
- * wait there. */
+/* Assertions alone leave a communicator, and messages of each size, on their path: MPI lets a program
+ * give them, or take them back, while receives wait there. */
 int csp_comm_change(MPIR_Comm * comm)
 {
     if (!has_choice(comm))

@@ -42,13 +42,32 @@ static int refuse(MPIR_Comm * comm, int error, MPIR_Request ** req)
     return MPI_SUCCESS;
 }
 
+/* With so much room it would wait at the ghost. If the program has taken the assertion back, its
+ * message may be below the threshold, and so come by MPICH, and the two would never meet. */
+static int check_room(const MPIR_Comm * comm)
+{
+    int mpi_errno = MPI_SUCCESS;
+
+    MPIR_ERR_CHKANDJUMP1(MPIDI_COMM(comm, casper_least) > 0 &&
+                         !comm->hints[MPIR_COMM_HINT_EXACT_LENGTH], mpi_errno, MPI_ERR_COUNT,
+                         "**arg", "**arg %s", "count (offload_min_msgsz bytes or more, but "
+                         "mpi_assert_exact_length is false)");
+
+  fn_exit:
+    return mpi_errno;
+  fn_fail:
+    goto fn_exit;
+}
+
 int csp_irecv(void *buf, MPI_Aint count, MPI_Datatype datatype, int rank, int tag, MPIR_Comm * comm,
               MPIR_Request ** req)
 {
     csp_op_t *op = NULL;
     csp_post_t post = {.kind = CSP_POST_RECV };
-    int mpi_errno = csp_envelope_recv(comm, rank, tag, &post);
+    int mpi_errno = check_room(comm);
 
+    MPIR_ERR_CHECK(mpi_errno);
+    mpi_errno = csp_envelope_recv(comm, rank, tag, &post);
     MPIR_ERR_CHECK(mpi_errno);
     op = csp_op_begin(MPIR_REQUEST_KIND__RECV, comm, req);
     MPIR_ERR_CHKANDSTMT(!op, mpi_errno, MPIX_ERR_NOREQ, goto fn_fail, "**nomemreq");

@@ -3,7 +3,8 @@
 
 /* The hint offload_min_msgsz: messages below it stay with MPICH, the others go to the ghost, and all
  * arrive, in order for each size, with wildcards, of all kinds of sends, and can be cancelled. It
- * needs mpi_assert_exact_length; MPI_Comm_get_info tells what is in force; a probe is an error.
+ * needs mpi_assert_exact_length; MPI_Comm_get_info tells what is in force; a probe is an error. If the
+ * assertion is taken back, the threshold stays, and receives of that size are errors.
  * -n: rounds. */
 #include "../mt.h"
 
@@ -126,18 +127,53 @@ static void without_assertion(void)
     MT_OK(MPI_Comm_free(&plain));
 }
 
-/* MPI_Comm_set_info: a threshold that comes and goes. */
-static void changed(void)
+/* In MPI_Comm_set_info; threshold may be NULL. */
+static void change(const char *exact, const char *threshold)
 {
     MPI_Info info;
-    int flag;
     MT_OK(MPI_Info_create(&info));
-    MT_OK(MPI_Info_set(info, "mpi_assert_exact_length", "false"));
+    MT_OK(MPI_Info_set(info, "mpi_assert_exact_length", exact));
+    if (threshold)
+        MT_OK(MPI_Info_set(info, "offload_min_msgsz", threshold));
     MT_OK(MPI_Comm_set_info(comm, info));
     MT_OK(MPI_Info_free(&info));
+}
+
+/* While a receive waits at MPICH, whose message comes only then. */
+static void taken_back(void)
+{
+    MPI_Request req[2];
+    MPI_Status status;
+    int n, class;
+    MT_OK(MPI_Irecv(in[0], 10, MPI_CHAR, mt.peer, 7, comm, &req[0]));
+    MT_OK(MPI_Irecv(in[1], MOST, MPI_CHAR, mt.peer, 7, comm, &req[1]));
+    MT_OK(MPI_Barrier(comm));
+    change("false", NULL);
+    expect(comm, "offload_min_msgsz", "1000");
+    MT_OK(MPI_Send(out, MOST, MPI_CHAR, mt.peer, 7, comm));
+    MT_OK(MPI_Send(out, 10, MPI_CHAR, mt.peer, 7, comm));
+    MT_OK(MPI_Waitall(2, req, MPI_STATUSES_IGNORE));
+    MT_OK(MPI_Sendrecv(out, 10, MPI_CHAR, mt.peer, 8, in[0], LEAST - 1, MPI_CHAR, mt.peer, 8, comm,
+                       &status));
+    MT_OK(MPI_Get_count(&status, MPI_CHAR, &n));
+    MT_CHECK(n == 10, "%d bytes", n);
+    MT_OK(MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN));
+    MT_OK(MPI_Error_class(MPI_Recv(in[0], LEAST, MPI_CHAR, mt.peer, 8, comm, &status), &class));
+    MT_CHECK(class == MPI_ERR_COUNT, "a receive whose message may take two paths: class %d", class);
+    MT_OK(MPI_Comm_set_errhandler(comm, MPI_ERRORS_ARE_FATAL));
+    change("true", NULL);
+    mixed(10, MOST, mt.peer, 5);
+}
+
+static void threshold_goes(void)
+{
+    int flag;
+    change("false", "0");
     expect(comm, "offload_min_msgsz", "0");
     MT_OK(MPI_Barrier(comm));
     MT_OK(MPI_Iprobe(mt.peer, 5, comm, &flag, MPI_STATUS_IGNORE));
+    MT_OK(MPI_Sendrecv(out, 10, MPI_CHAR, mt.peer, 8, in[0], MOST, MPI_CHAR, mt.peer, 8, comm,
+                       MPI_STATUS_IGNORE));
 }
 
 int main(int argc, char **argv)
@@ -155,7 +191,8 @@ int main(int argc, char **argv)
     }
     no_probes();
     without_assertion();
-    changed();
+    taken_back();
+    threshold_goes();
     MT_OK(MPI_Comm_free(&comm));
     return mt_finish();
 }
