@@ -2,15 +2,20 @@
  * See COPYRIGHT in top-level directory */
 
 /* A put fails in the network, and the event has been read before the flush: only the number of errors
- * tells of it. The flush ends with an error, and later flushes are well. */
+ * tells of it. The flush ends with an error, also if that of another window, whose operations are
+ * counted with its own, has met it before; later flushes are well. So they are if there were more
+ * errors than operations that failed, and the others complete later. */
 #define _GNU_SOURCE
 #include "mt.h"
 #include "fabric.h"
 
 #define BYTES 16384             /* too many to be injected */
 
-static atomic_int fails, errors;
+static atomic_int fails, errors, is_slow;      /* slow: nothing seems to complete */
+static MPI_Win wins[2];
+static char *out;
 static ssize_t (*real_write) (struct fid_ep *, const struct fi_msg_rma *, uint64_t);
+static uint64_t (*real_count) (struct fid_cntr *);
 static uint64_t (*real_errors) (struct fid_cntr *);
 
 static ssize_t write_or_fail(struct fid_ep *ep, const struct fi_msg_rma *msg, uint64_t flags)
@@ -26,6 +31,17 @@ static uint64_t count_errors(struct fid_cntr *cntr)
     return real_errors(cntr) + (uint64_t) atomic_load(&errors);
 }
 
+/* The threads of the library may ask, too: the last answer is kept for each. */
+static uint64_t count_completed(struct fid_cntr *cntr)
+{
+    static _Thread_local uint64_t last;
+    const uint64_t now = real_count(cntr);
+
+    if (!atomic_load(&is_slow))
+        last = now;
+    return last;
+}
+
 static void fabric_endpoint(struct fid_ep *ep)
 {
     FABRIC_REPLACE(ep->rma, writemsg, real_write, write_or_fail);
@@ -34,6 +50,7 @@ static void fabric_endpoint(struct fid_ep *ep)
 static void fabric_counter(struct fid_cntr *cntr)
 {
     FABRIC_REPLACE(cntr->ops, readerr, real_errors, count_errors);
+    FABRIC_REPLACE(cntr->ops, read, real_count, count_completed);
 }
 
 static void fabric_queue(struct fid_cq *cq)
@@ -41,39 +58,98 @@ static void fabric_queue(struct fid_cq *cq)
     (void) cq;
 }
 
-static void put_well(MPI_Win win, const char *out)
+static void put(MPI_Win win)
 {
     MT_OK(MPI_Put(out, BYTES, MPI_BYTE, mt.peer, 0, BYTES, MPI_BYTE, win));
+}
+
+static void put_well(MPI_Win win)
+{
+    put(win);
     MT_OK(MPI_Win_flush(mt.peer, win));
+}
+
+static void must_fail(MPI_Win win, const char *what)
+{
+    MT_CHECK(MPI_Win_flush(mt.peer, win) != MPI_SUCCESS, "%s: the flush gave no error", what);
+}
+
+static void fail(MPI_Win win)
+{
+    atomic_store(&fails, 1);
+    put(win);
+    MT_CHECK(!atomic_load(&fails), "the put was not issued by fi_writemsg");
+}
+
+static void both_well(void)
+{
+    for (int i = 0; i < 2; i++)
+        put_well(wins[i]);
+}
+
+/* The flush of the other window may give the error, too. */
+static void in_another_window(int other_times)
+{
+    fail(wins[0]);
+    for (int i = 0; i < other_times; i++)
+        MPI_Win_flush(mt.peer, wins[1]);
+    must_fail(wins[0], "in another window");
+    MPI_Win_flush(mt.peer, wins[1]);
+    both_well();
+}
+
+/* Errors of no operation, while those of n puts are on their way; they may arrive after a second flush
+ * that waits for them no more. */
+static void more_errors(int n, int flushes)
+{
+    atomic_store(&is_slow, 1);
+    for (int i = 0; i < n; i++)
+        put(wins[0]);
+    atomic_fetch_add(&errors, 2);
+    must_fail(wins[0], "more errors");
+    for (int i = 1; i < flushes; i++)
+        MT_OK(MPI_Win_flush(mt.peer, wins[0]));
+    atomic_store(&is_slow, 0);
+    MPI_Win_flush(mt.peer, wins[1]);
+    both_well();
+}
+
+static void round_of_all(void)
+{
+    put_well(wins[0]);
+    fail(wins[0]);
+    must_fail(wins[0], "alone");
+    MPI_Win_flush(mt.peer, wins[1]);
+    both_well();
+    in_another_window(1);
+    in_another_window(2);
+    more_errors(3, 1);
+    more_errors(1, 2);
 }
 
 int main(int argc, char **argv)
 {
-    char *out, *memory;
-    MPI_Win win;
+    char *memory[2];
 
     mt_init(argc, argv, 1, 5);
     MT_CHECK(mt.size == 2, "run with 2 processes");
     out = mt_alloc(BYTES);
-    MT_OK(MPI_Win_allocate(BYTES, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win));
-    MT_OK(MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN));
-    MT_OK(MPI_Win_lock_all(0, win));
-    for (long i = 0; i < mt.iters; i++) {
-        int rc;
-        memset(out, (int) i + 1, BYTES);
-        put_well(win, out);
-        atomic_store(&fails, 1);
-        MT_OK(MPI_Put(out, BYTES, MPI_BYTE, mt.peer, 0, BYTES, MPI_BYTE, win));
-        rc = MPI_Win_flush(mt.peer, win);
-        MT_CHECK(!atomic_load(&fails), "the put was not issued by fi_writemsg");
-        MT_CHECK(rc != MPI_SUCCESS, "round %ld: the flush gave no error", i);
-        put_well(win, out);
+    for (int i = 0; i < 2; i++) {
+        MT_OK(MPI_Win_allocate(BYTES, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &memory[i], &wins[i]));
+        MT_OK(MPI_Win_set_errhandler(wins[i], MPI_ERRORS_RETURN));
+        MT_OK(MPI_Win_lock_all(0, wins[i]));
     }
-    MT_OK(MPI_Win_unlock_all(win));
+    for (long i = 0; i < mt.iters; i++) {
+        memset(out, (int) i + 1, BYTES);
+        round_of_all();
+    }
+    for (int i = 0; i < 2; i++)
+        MT_OK(MPI_Win_unlock_all(wins[i]));
     MT_OK(MPI_Barrier(MPI_COMM_WORLD));
     for (int i = 0; i < BYTES; i++)
-        MT_CHECK(memory[i] == (char) mt.iters, "byte %d is %d", i, memory[i]);
-    MT_OK(MPI_Win_free(&win));
+        MT_CHECK(memory[0][i] == (char) mt.iters, "byte %d is %d", i, memory[0][i]);
+    for (int i = 0; i < 2; i++)
+        MT_OK(MPI_Win_free(&wins[i]));
     free(out);
     return mt_finish();
 }

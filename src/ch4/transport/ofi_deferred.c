@@ -160,8 +160,7 @@ int MPIDI_OFI_deferred_finish(void)
 
             while (MPIDI_OFI_HAS_DEFERRED_PEERS(ctx_idx))
                 MPIDI_OFI_PROGRESS(vni);
-            /* the next session has another counter */
-            MPL_atomic_relaxed_store_uint64(&MPIDI_OFI_global.ctx[ctx_idx].deferred.errors, 0);
+            MPIDI_OFI_flush_new_counter(ctx_idx);
         }
     }
   fn_fail:

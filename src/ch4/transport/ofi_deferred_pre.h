@@ -66,6 +66,13 @@ typedef struct MPIDI_OFI_deferred_ack {
     void *context;
 } MPIDI_OFI_deferred_ack_t;
 
+/* The errors of a counter of one-sided operations; see ofi_flush.c. */
+typedef struct {
+    MPL_atomic_uint64_t seen;   /* at the last look */
+    MPL_atomic_uint64_t completed;      /* operations, at the last look */
+    MPL_atomic_uint64_t settled;        /* no operation is waited for any more because of them */
+} MPIDI_OFI_flush_errors_t;
+
 /* What waits at one endpoint: a circle of addresses with a FIFO for each; acknowledgements and other
  * receives, a FIFO each. */
 typedef struct {
@@ -76,7 +83,7 @@ typedef struct {
     struct MPIR_Request *last_recv;
     MPIDI_OFI_deferred_ack_t *first_ack;
     MPIDI_OFI_deferred_ack_t *last_ack;
-    MPL_atomic_uint64_t errors; /* of the counter of one-sided operations; see ofi_flush.c */
+    MPIDI_OFI_flush_errors_t errors;
 } MPIDI_OFI_deferred_t;
 
 /* A thread that waits for the completion of one-sided operations, on its stack. */
@@ -84,6 +91,7 @@ typedef struct MPIDI_OFI_flush_wait {
     struct MPIDI_OFI_flush_wait *next;
     struct MPIR_Win *win;       /* NULL if the thread holds an operation of its own back */
     struct fid_cntr *cntr;
+    uint64_t seen;              /* errors that the window knew of when the wait began */
     int done;
     int has_failed;             /* an operation with this counter has */
 } MPIDI_OFI_flush_wait_t;
@@ -98,7 +106,8 @@ typedef struct {
 typedef struct {
     struct MPIR_Win *next_packed;       /* in packed_wins, if it is there */
     int is_packed;
-    MPL_atomic_uint64_t errors; /* of a counter of its own */
+    uint64_t seen;              /* errors that a flush of the window has returned, or that are older */
+    MPIDI_OFI_flush_errors_t errors;    /* of a counter of its own */
 } MPIDI_OFI_flush_win_t;
 
 #endif /* OFI_DEFERRED_PRE_H_INCLUDED */

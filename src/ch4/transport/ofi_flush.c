@@ -26,6 +26,7 @@ static void add_wait(int vni, MPIDI_OFI_flush_wait_t * self, MPIR_Win * win, str
 {
     self->win = win;
     self->cntr = cntr;
+    self->seen = win ? MPIDI_OFI_WIN(win).flush.seen : 0;
     self->done = 0;
     self->has_failed = 0;
     self->next = first_wait(vni);
@@ -52,6 +53,97 @@ static int has_flush(int vni, struct fid_cntr *cntr)
             return 1;
     }
     return 0;
+}
+
+/* A failed operation never completes, and libfabric tells only how many errors there are; any thread
+ * may have read their events. Many windows may share a counter, so a flush fails if there are errors
+ * that its window has not returned yet, whichever window they are of: rather an error of another window
+ * than none. A broken connection may be counted as more errors than the operations that it had; the
+ * others complete later. So what is missing is not waited for any more only if no more is missing than
+ * there are errors, and nothing has changed from one look to the next.
+ * Providers that do not count errors (ofi_rxm) leave later flushes waiting, as in 4.0.2. */
+
+/* Where the operations of the window are counted. */
+static MPIDI_OFI_flush_errors_t *errors_of(MPIR_Win * win)
+{
+    MPIDI_OFI_context_t *shared;
+
+    if (MPIDI_OFI_WIN(win).issued_cntr == &MPIDI_OFI_WIN(win).issued_cntr_v)
+        return &MPIDI_OFI_WIN(win).flush.errors;
+    shared = MPL_container_of(MPIDI_OFI_WIN(win).issued_cntr, MPIDI_OFI_context_t, rma_issued_cntr);
+    return &shared->deferred.errors;
+}
+
+static uint64_t seen_errors(MPIR_Win * win)
+{
+    return MPL_atomic_relaxed_load_uint64(&errors_of(win)->seen);
+}
+
+/* A window without a counter is not made. */
+void MPIDI_OFI_flush_new_win(MPIR_Win * win)
+{
+    if (MPIDI_OFI_WIN(win).issued_cntr)
+        MPIDI_OFI_WIN(win).flush.seen = seen_errors(win);
+}
+
+void MPIDI_OFI_flush_new_counter(int ctx_idx)
+{
+    MPIDI_OFI_flush_errors_t *e = &MPIDI_OFI_global.ctx[ctx_idx].deferred.errors;
+
+    MPL_atomic_relaxed_store_uint64(&e->seen, 0);
+    MPL_atomic_relaxed_store_uint64(&e->completed, 0);
+    MPL_atomic_relaxed_store_uint64(&e->settled, 0);
+}
+
+/* Two flushes of a window fail both, so each compares with what was known when it began. */
+static void tell_errors(MPIDI_OFI_flush_wait_t * w)
+{
+    const uint64_t seen = seen_errors(w->win);
+
+    if (w->seen != seen)
+        w->has_failed = 1;
+    MPIDI_OFI_WIN(w->win).flush.seen = seen;
+}
+
+/* Whether everything issued has completed: then no operation has the errors that were seen before. An
+ * operation that was not waited for any more may complete all the same, and is counted again. */
+static int is_complete(MPIR_Win * win)
+{
+    MPIDI_OFI_flush_errors_t *e = errors_of(win);
+    const uint64_t seen = MPL_atomic_relaxed_load_uint64(&e->seen);
+    const uint64_t completed = fi_cntr_read(MPIDI_OFI_WIN(win).cmpl_cntr);
+    const uint64_t issued = MPIDI_OFI_win_read_issued_cntr(win);
+
+    if (completed < issued)
+        return 0;
+    if (unlikely(completed > issued))
+        MPIDI_OFI_uncount(win, 0, issued - completed);  /* less than none: raises it */
+    if (unlikely(MPL_atomic_relaxed_load_uint64(&e->settled) != seen))
+        MPL_atomic_relaxed_store_uint64(&e->settled, seen);
+    return 1;
+}
+
+/* Looks at the errors of the counter of a window. */
+static void take_errors(MPIR_Win * win, int vni)
+{
+    MPIDI_OFI_flush_errors_t *e = errors_of(win);
+    struct fid_cntr *cntr = MPIDI_OFI_WIN(win).cmpl_cntr;
+    const uint64_t completed = fi_cntr_read(cntr);
+    const uint64_t missing = MPIDI_OFI_win_read_issued_cntr(win) - completed;
+    const uint64_t settled = MPL_atomic_relaxed_load_uint64(&e->settled);
+    const uint64_t errors = fi_cntr_readerr(cntr);
+    const int is_still = MPL_atomic_relaxed_load_uint64(&e->seen) == errors &&
+        MPL_atomic_relaxed_load_uint64(&e->completed) == completed;
+
+    MPL_atomic_relaxed_store_uint64(&e->seen, errors);
+    MPL_atomic_relaxed_store_uint64(&e->completed, completed);
+    for (MPIDI_OFI_flush_wait_t * w = first_wait(vni); w; w = w->next) {
+        if (w->cntr == cntr && w->win && !w->done)
+            tell_errors(w);
+    }
+    if (is_still && errors != settled && missing <= errors - settled &&
+        MPL_atomic_cas_uint64(&e->settled, settled, errors) == settled)
+        MPIDI_OFI_uncount(win, 0, missing);
 }
 
 static void finish_noncontig(MPIR_Win * win)
@@ -92,7 +184,7 @@ void MPIDI_OFI_flush_forget(MPIR_Win * win)
 void MPIDI_OFI_flush_give_back(int vni)
 {
     for (MPIR_Win * win = PACKED(vni); win; win = MPIDI_OFI_WIN(win).flush.next_packed) {
-        if (fi_cntr_read(MPIDI_OFI_WIN(win).cmpl_cntr) != MPIDI_OFI_win_read_issued_cntr(win))
+        if (!is_complete(win))
             continue;
         finish_noncontig(win);
         for (MPIDI_OFI_win_request_t * r = MPIDI_OFI_WIN(win).deferredQ; r; r = r->next)
@@ -113,8 +205,10 @@ static void reached(int vni, struct fid_cntr *cntr)
     for (MPIDI_OFI_flush_wait_t * w = first_wait(vni); w; w = w->next) {
         if (w->cntr != cntr || w->done || (w->win && MPIDI_OFI_WIN(w->win).deferredQ))
             continue;
-        if (w->win)
+        if (w->win) {
             finish_noncontig(w->win);
+            tell_errors(w);
+        }
         w->done = 1;
     }
 }
@@ -152,48 +246,6 @@ static void end_flush(int vni, MPIDI_OFI_flush_wait_t * self)
 {
     remove_wait(vni, self);
     MPIDI_flush_count(vni, -1);
-}
-
-static int is_complete(MPIR_Win * win)
-{
-    const uint64_t issued = MPIDI_OFI_win_read_issued_cntr(win);
-    const uint64_t completed = fi_cntr_read(MPIDI_OFI_WIN(win).cmpl_cntr);
-
-    MPIR_Assert(completed <= issued);
-    return completed == issued;
-}
-
-/* How many of the counter's errors are known, where its operations are counted. */
-static MPL_atomic_uint64_t *known_errors(MPIR_Win * win)
-{
-    MPIDI_OFI_context_t *shared;
-
-    if (MPIDI_OFI_WIN(win).issued_cntr == &MPIDI_OFI_WIN(win).issued_cntr_v)
-        return &MPIDI_OFI_WIN(win).flush.errors;
-    shared = MPL_container_of(MPIDI_OFI_WIN(win).issued_cntr, MPIDI_OFI_context_t, rma_issued_cntr);
-    return &shared->deferred.errors;
-}
-
-/* A failed operation never completes: it is not counted any more, and all flushes of the VCI that wait
- * for its counter fail, whichever window it was of. libfabric counts errors for itself; any thread may
- * have read their events. A broken connection may be counted as more than the operations that it had.
- * Providers that do not count errors (ofi_rxm) leave later flushes waiting, as in 4.0.2. */
-static void take_errors(MPIR_Win * win, int vni)
-{
-    struct fid_cntr *cntr = MPIDI_OFI_WIN(win).cmpl_cntr;
-    /* in this order, so that it is never less than none */
-    const uint64_t completed = fi_cntr_read(cntr);
-    const uint64_t missing = MPIDI_OFI_win_read_issued_cntr(win) - completed;
-    const uint64_t known = MPL_atomic_relaxed_load_uint64(known_errors(win));
-    const uint64_t errors = fi_cntr_readerr(cntr);
-
-    if (errors == known || MPL_atomic_cas_uint64(known_errors(win), known, errors) != known)
-        return;
-    MPIDI_OFI_uncount(win, 0, MPL_MIN(errors - known, missing));
-    for (MPIDI_OFI_flush_wait_t * w = first_wait(vni); w; w = w->next) {
-        if (w->cntr == cntr)
-            w->has_failed = 1;
-    }
 }
 
 static int failed_flush(void)
@@ -249,7 +301,7 @@ void MPIDI_OFI_hold_back_wait(MPIR_Win * win, int vni)
     MPID_THREAD_CS_ENTER(VCI, MPIDI_VCI(vni).lock);
     add_wait(vni, &self, NULL, cntr);
     while (!self.done && has_flush(vni, cntr) && mpi_errno == MPI_SUCCESS) {
-        if (fi_cntr_read(cntr) == MPIDI_OFI_win_read_issued_cntr(win))
+        if (is_complete(win))
             reached(vni, cntr);
         else
             mpi_errno = MPIDI_progress_turn_locked(vni);

@@ -19,6 +19,8 @@
  *   MPIDI_OFI_flush_packed     the window has an operation that needs pack buffers
  *   MPIDI_OFI_flush_forget     the window is freed
  *   MPIDI_OFI_flush_drop       what waits for pack buffers has failed, and is not issued again
+ *   MPIDI_OFI_flush_new_win    the window has its counter: errors from before are not of its operations
+ *   MPIDI_OFI_flush_new_counter  the next session has another counter
  *
  * All but hold_back with the VCI locked. The VCI counts the flushes, for the models that post
  * operations (issue/rma_wrappers.h).
@@ -36,6 +38,8 @@ void MPIDI_OFI_flush_give_back(int vni);
 void MPIDI_OFI_flush_packed(MPIR_Win * win);
 void MPIDI_OFI_flush_forget(MPIR_Win * win);
 void MPIDI_OFI_flush_drop(MPIR_Win * win, MPIDI_OFI_win_request_t * req, struct iovec *target_iov);
+void MPIDI_OFI_flush_new_win(MPIR_Win * win);
+void MPIDI_OFI_flush_new_counter(int ctx_idx);
 void MPIDI_OFI_hold_back_wait(MPIR_Win * win, int vni);
 
 /* Bytes that a put may inject. ofi_rxm, and tcp without it, count an injected write when it has left: a

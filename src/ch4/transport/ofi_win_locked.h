@@ -28,9 +28,15 @@
 #define MPL_gavl_tree_delete_start_addr(tree_, addr_) \
     MPIDI_OFI_WIN_LOCKED(MPL_gavl_tree_delete_start_addr(tree_, addr_))
 
-/* Around a function without collective calls. */
+/* Around a function without collective calls; the second end is that of one that gives the window its
+ * counter. */
 #define MPIDI_OFI_WIN_ENTER(win_) \
     MPID_THREAD_CS_ENTER(VCI, MPIDI_VCI(MPIDI_OFI_get_win_vni(win_)).lock)
 #define MPIDI_OFI_WIN_EXIT(win_) MPID_THREAD_CS_EXIT(VCI, MPIDI_VCI(MPIDI_OFI_get_win_vni(win_)).lock)
+#define MPIDI_OFI_WIN_EXIT_NEW(win_) \
+    do { \
+        MPIDI_OFI_flush_new_win(win_); \
+        MPIDI_OFI_WIN_EXIT(win_); \
+    } while (0)
 
 #endif /* OFI_WIN_LOCKED_H_INCLUDED */
