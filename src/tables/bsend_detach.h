@@ -16,7 +16,7 @@ static int bsend_error;
 
 /* MPI_Buffer_detach, with the mutex of the buffer held: waits for all messages, each without the mutex,
  * since others may send meanwhile, or find the message sent. *err: of waiting, or of a send; returns
- * that of waiting. */
+ * that of waiting, after which the buffer stays attached, and the error of a send for the next call. */
 static int bsend_wait_all(int *err)
 {
     int wait_errno = MPI_SUCCESS;
@@ -30,8 +30,11 @@ static int bsend_wait_all(int *err)
         MPIR_Bsend_progress();
         MPIR_Request_free(req);
     }
-    *err = wait_errno ? wait_errno : bsend_error;
-    bsend_error = MPI_SUCCESS;
+    *err = wait_errno;
+    if (!wait_errno) {
+        *err = bsend_error;
+        bsend_error = MPI_SUCCESS;
+    }
     return wait_errno;
 }
 
