@@ -4,7 +4,7 @@
 /* Probes when the network has no room for their question: there is no message yet, and no error. And
  * when progress has an error of something else before the network answers, a read of an active message
  * that is refused (but done): the probe gives the error, but not before the answer, which libfabric
- * writes to memory of the probe. */
+ * writes to memory of the probe. With -s 1 it takes its message, and a later call gives the error. */
 #define _GNU_SOURCE
 #include "mt.h"
 #include "fabric.h"
@@ -111,28 +111,53 @@ static void without_room(void)
     MT_CHECK(data == 7, "the data are %d", data);
 }
 
-static void with_error(MPI_Request * active)
+static void probe_and_receive(MPI_Comm comm)
 {
     int flag = 0, data = -1, rc;
 
-    MT_OK(MPI_Start(active));
-    while (!flag)
-        MT_OK(MPI_Iprobe(0, 2, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE));
-    fails = 1;
-    MT_OK(MPI_Send(NULL, 0, MPI_INT, 0, 3, MPI_COMM_WORLD));
-    rc = MPI_Iprobe(0, 2, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
+    rc = MPI_Iprobe(0, 2, comm, &flag, MPI_STATUS_IGNORE);
     MT_CHECK(!fails, "the active message is not read");
     MT_CHECK(rc != MPI_SUCCESS, "the probe gave no error");
     MT_CHECK(!asked, "the probe did not wait for its answer");
-    MT_OK(MPI_Recv(&data, 1, MPI_INT, 0, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    MT_OK(MPI_Recv(&data, 1, MPI_INT, 0, 2, comm, MPI_STATUS_IGNORE));
     MT_CHECK(data == 8, "the data are %d", data);
 }
 
-static void send(MPI_Request * active)
+static void take_and_receive(MPI_Comm comm)
+{
+    MPI_Message message = MPI_MESSAGE_NULL;
+    int flag = 0, data = -1, polls = 0;
+
+    MT_OK(MPI_Improbe(0, 2, comm, &flag, &message, MPI_STATUS_IGNORE));
+    MT_CHECK(!fails, "the active message is not read");
+    MT_CHECK(flag, "no message");
+    MT_CHECK(!asked, "the probe did not wait for its answer");
+    while (MPI_Iprobe(0, 4, comm, &flag, MPI_STATUS_IGNORE) == MPI_SUCCESS)
+        MT_CHECK(++polls < 1000, "no call gave the error");
+    MT_OK(MPI_Mrecv(&data, 1, MPI_INT, &message, MPI_STATUS_IGNORE));
+    MT_CHECK(data == 8, "the data are %d", data);
+}
+
+static void with_error(MPI_Request * active, MPI_Comm comm)
+{
+    int flag = 0;
+
+    MT_OK(MPI_Start(active));
+    while (!flag)
+        MT_OK(MPI_Iprobe(0, 2, comm, &flag, MPI_STATUS_IGNORE));
+    fails = 1;
+    MT_OK(MPI_Send(NULL, 0, MPI_INT, 0, 3, MPI_COMM_WORLD));
+    if (mt.bytes)
+        take_and_receive(comm);
+    else
+        probe_and_receive(comm);
+}
+
+static void send(MPI_Request * active, MPI_Comm comm)
 {
     const int data = 8;
 
-    MT_OK(MPI_Send(&data, 1, MPI_INT, 1, 2, MPI_COMM_WORLD));
+    MT_OK(MPI_Send(&data, 1, MPI_INT, 1, 2, comm));
     MT_OK(MPI_Start(active));
     MT_OK(MPI_Recv(NULL, 0, MPI_INT, 1, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
     MT_OK(MPI_Pready(0, *active));
@@ -142,10 +167,12 @@ int main(int argc, char **argv)
 {
     static char buf[LONG];
     MPI_Request active;
+    MPI_Comm comm;
 
     mt_init(argc, argv, 1, 20);
     MT_CHECK(mt.size == 2, "run with 2 processes");
     MT_OK(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
+    MT_OK(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
     if (mt.rank == 0)
         MT_OK(MPI_Psend_init(buf, 1, LONG, MPI_BYTE, 1, 0, MPI_COMM_WORLD, MPI_INFO_NULL, &active));
     else
@@ -160,10 +187,12 @@ int main(int argc, char **argv)
     }
     /* once: the library takes in no further active messages of this sender */
     if (mt.rank == 0)
-        send(&active);
+        send(&active, comm);
     else
-        with_error(&active);
+        with_error(&active, comm);
     MT_OK(MPI_Wait(&active, MPI_STATUS_IGNORE));
+    /* returns when nothing of the communicator is left */
+    MT_OK(MPI_Comm_disconnect(&comm));
     MT_OK(MPI_Request_free(&active));
     return mt_finish();
 }

@@ -120,6 +120,14 @@ static int issue_peer(MPIDI_OFI_deferred_t * d, int vni, int ctx_idx, int *left)
     return mpi_errno;
 }
 
+/* Of progress that the caller needed, for the next poll to return: the first one. */
+void MPIDI_OFI_keep_error(int ctx_idx, int err)
+{
+    MPIDI_OFI_deferred_t *d = &MPIDI_OFI_global.ctx[ctx_idx].deferred;
+
+    d->kept_error = d->kept_error ? d->kept_error : err;
+}
+
 /* Issue receives, then give each address a turn. In MPIDI_NM_progress, when MPIDI_OFI_HAS_DEFERRED. */
 int MPIDI_OFI_deferred_progress(int vni, int ctx_idx)
 {
@@ -127,6 +135,10 @@ int MPIDI_OFI_deferred_progress(int vni, int ctx_idx)
     int mpi_errno = MPIDI_OFI_deferred_recv_progress(vni, ctx_idx);
     int left = MPIDI_OFI_DEFERRED_TURN;
 
+    if (unlikely(d->kept_error) && mpi_errno == MPI_SUCCESS) {
+        mpi_errno = d->kept_error;
+        d->kept_error = MPI_SUCCESS;
+    }
     for (int peers = d->n_peers; peers > 0 && left > 0 && mpi_errno == MPI_SUCCESS; peers--)
         mpi_errno = issue_peer(d, vni, ctx_idx, &left);
     return mpi_errno;
@@ -161,6 +173,7 @@ int MPIDI_OFI_deferred_finish(void)
             while (MPIDI_OFI_HAS_DEFERRED_PEERS(ctx_idx))
                 MPIDI_OFI_PROGRESS(vni);
             MPIDI_OFI_flush_new_counter(ctx_idx);
+            MPIDI_OFI_global.ctx[ctx_idx].deferred.kept_error = MPI_SUCCESS;
         }
     }
   fn_fail:

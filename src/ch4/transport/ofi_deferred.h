@@ -33,7 +33,8 @@
     (MPIDI_OFI_global.ctx[ctx_idx_].deferred.first_recv != NULL || \
      MPIDI_OFI_global.ctx[ctx_idx_].deferred.first_ack != NULL)
 #define MPIDI_OFI_HAS_DEFERRED(ctx_idx_) \
-    (MPIDI_OFI_HAS_DEFERRED_PEERS(ctx_idx_) || MPIDI_OFI_HAS_DEFERRED_RECVS(ctx_idx_))
+    (MPIDI_OFI_HAS_DEFERRED_PEERS(ctx_idx_) || MPIDI_OFI_HAS_DEFERRED_RECVS(ctx_idx_) || \
+     MPIDI_OFI_global.ctx[ctx_idx_].deferred.kept_error)
 
 /* buf, len: memory, or, with IOV, an array of struct iovec; either stays until the send ends. */
 void MPIDI_OFI_defer_send(MPIDI_OFI_native_kind_t kind, MPIR_Request * sreq, int ctx_idx,
@@ -44,6 +45,7 @@ int MPIDI_OFI_inject_refused(int ctx_idx, int vni, ssize_t ret, const void *buf,
                              uint64_t cq_data, fi_addr_t addr, uint64_t match_bits, int eagain);
 int MPIDI_OFI_native_error(MPIDI_OFI_native_kind_t kind, ssize_t ret);
 int MPIDI_OFI_deferred_progress(int vni, int ctx_idx);
+void MPIDI_OFI_keep_error(int ctx_idx, int err);
 int MPIDI_OFI_deferred_finish(void);
 
 /* context: of a request, as in the next one, or of a message between processes that connect, which its

@@ -83,6 +83,7 @@ typedef struct {
     struct MPIR_Request *last_recv;
     MPIDI_OFI_deferred_ack_t *first_ack;
     MPIDI_OFI_deferred_ack_t *last_ack;
+    int kept_error;             /* of progress, for the next poll to return */
     MPIDI_OFI_flush_errors_t errors;
 } MPIDI_OFI_deferred_t;
 

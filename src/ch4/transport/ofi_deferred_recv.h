@@ -42,14 +42,20 @@ ssize_t MPIDI_OFI_recv_cancel(struct fid *fid, void *context);
 /* fi_trecvmsg with FI_PEEK: without room there is no message yet. */
 ssize_t MPIDI_OFI_ctx_peek(int ctx_idx, const struct fi_msg_tagged *msg, uint64_t flags);
 
-/* MPIDI_OFI_PROGRESS_WHILE a peek has no answer: libfabric writes that to a request on the caller's
- * stack, so that an error of progress, of whatever operation, has to wait for it. */
+/* For ofi_probe.h, MPIDI_OFI_PROGRESS_WHILE a peek has no answer: libfabric writes that to a request on
+ * the caller's stack, so that an error of progress, of whatever operation, has to wait for it. With
+ * `message` the answer may be a message that no other call can receive any more: the next poll has the
+ * error. */
 #define MPIDI_OFI_PEEK_WHILE(cond_, vni_) \
     do { \
         while (cond_) { \
             int error_ = MPIDI_NM_progress(vni_, 0); \
             mpi_errno = mpi_errno ? mpi_errno : error_; \
             MPID_THREAD_CS_YIELD(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX); \
+        } \
+        if (unlikely(mpi_errno) && message) { \
+            MPIDI_OFI_keep_error(ctx_idx, mpi_errno); \
+            mpi_errno = MPI_SUCCESS; \
         } \
         MPIR_ERR_CHECK(mpi_errno); \
     } while (0)
