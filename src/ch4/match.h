@@ -103,6 +103,20 @@ MPL_STATIC_INLINE_PREFIX void MPIDI_match_remove(MPIR_Request * req)
     }
 }
 
+/* Ask for the lines of the request behind req, which the next message is likely to match: with many
+ * receives posted they are not in the nearest cache. */
+MPL_STATIC_INLINE_PREFIX void MPIDI_match_prefetch(const MPIR_Request * req)
+{
+    const MPIR_Request *next = MPIDI_MATCH(req).next;
+
+    if (MPIR_CVAR_CH4_SHM_PREFETCH) {
+        tsm_prefetch_write(&next->cc);
+        tsm_prefetch_write(&MPIDI_MATCH(next));
+        tsm_prefetch_write(&MPIDIG_REQUEST(next, buffer));
+        tsm_prefetch_write(&MPIDI_REQUEST(next, is_local));
+    }
+}
+
 /* The first request of a bucket or of the wildcards that matches, or NULL. *passed: others before. */
 MPL_STATIC_INLINE_PREFIX MPIR_Request *MPIDI_match_in(MPIR_Request * head, int source, int tag,
                                                           MPIR_Context_id_t context_id,
@@ -142,6 +156,7 @@ MPL_STATIC_INLINE_PREFIX MPIR_Request *MPIDI_match_first(int source, int tag,
 #else
 #define MPIDI_match_add(req_, list_, q_) do { } while (0)
 #define MPIDI_match_remove(req_) do { } while (0)
+#define MPIDI_match_prefetch(req_) do { } while (0)
 #define MPIDI_match_first(source_, tag_, context_id_, list_, q_) (*(list_))
 #endif
 
@@ -195,6 +210,7 @@ MPL_STATIC_INLINE_PREFIX MPIR_Request *MPIDIG_rreq_dequeue(int rank, int tag,
     MPIDIG_PVAR_QUEUE_TIMER_START(qtype);
     req = MPIDI_match_search(rank, tag, context_id, list, qtype);
     if (req) {
+        MPIDI_match_prefetch(req);
         DL_DELETE(*list, req);
         MPIDI_match_remove(req);
         MPIDIG_DO_DEQUEUE_EVENT(qtype);

@@ -20,7 +20,7 @@
 #define REQUEST_NUM_INDICES REQUEST_OBJECT_MAX
 
 /* Objects in a batch; a thread's list holds less than twice as many. */
-#define MPIDI_REQUEST_BATCH 32
+#define MPIDI_REQUEST_BATCH 64
 
 /* Slow paths. refill: returns the first object of a new batch and makes the rest the caller's list;
  * without memory, or with all objects of the pool in use, it prints why and ends the program. spill:
