@@ -9,6 +9,7 @@
 /* What the device does when MPICH makes and ends a request, and its asynchronous progress thread: in
  * place of MPICH's mpidpost.h. */
 
+#include "errhandler_held.h"
 #include "mpir_datatype.h"
 #include "mpidch4.h"
 

@@ -80,22 +80,53 @@ static bool err_takes_file(void)
     return met == ERR_OF_FILES;
 }
 
-/* At the beginning of MPIR_Err_return_comm. */
-#define ERR_RETURN_OF_FILE(errcode_) \
-    do { \
-        if (err_takes_file()) \
-            return checkForUserErrcode(errcode_); \
-    } while (0)
+/* MPI_Comm_create_from_group and MPI_Intercomm_create_from_groups have no communicator, but the handler
+ * of the one that they were to make. */
+static MPL_TLS MPIR_Errhandler *err_given;
 
-/* The end of MPIR_Err_return_comm: comm is the communicator whose handler counts. */
-static int err_return_comm(MPIR_Comm * comm, const char fcname[], int errcode)
+void MPIR_Err_give_handler(MPIR_Errhandler * errhandler)
+{
+    err_given = errhandler;
+}
+
+/* Sets *comm to the communicator whose handler counts, or to NULL if there is none, and returns its
+ * handler, with a reference. */
+static MPIR_Errhandler *err_hold_handler(MPIR_Comm ** comm)
+{
+    MPIR_Errhandler *errhandler = err_given;
+
+    err_given = NULL;
+    if (errhandler) {
+        *comm = NULL;
+        MPIR_Errhandler_add_ref(errhandler);
+        return errhandler;
+    }
+    if (*comm)
+        MPII_ERRHANDLER_HOLD(*comm, errhandler);
+    if (errhandler == NULL && MPIR_Process.comm_world) {
+        *comm = MPIR_Process.comm_world;
+        MPII_ERRHANDLER_HOLD(*comm, errhandler);
+    }
+    return errhandler;
+}
+
+/* comm: NULL for the handler of MPI_COMM_WORLD. */
+int MPIR_Err_return_comm(MPIR_Comm * comm, const char fcname[], int errcode)
 {
     MPIR_Errhandler *errhandler;
 
-    MPII_ERRHANDLER_HOLD(comm, errhandler);
-    if (err_is_abort(errhandler))
+    checkValidErrcode(ERROR_GET_CLASS(errcode), fcname, &errcode);
+    if (err_takes_file())
+        return checkForUserErrcode(errcode);
+    if (!MPIR_Errutil_is_initialized()) {
+        MPIR_Handle_fatal_error(MPIR_Process.comm_world, fcname, errcode);
+        return MPI_ERR_INTERN;
+    }
+    errhandler = err_hold_handler(&comm);
+    if (MPIR_Err_is_fatal(errcode) || err_is_abort(errhandler))
         MPIR_Handle_fatal_error(comm, fcname, errcode); /* does not return */
-    return err_run_handler(errhandler, comm->handle, 0, checkForUserErrcode(errcode));
+    return err_run_handler(errhandler, comm ? comm->handle : MPI_COMM_NULL, 0,
+                           checkForUserErrcode(errcode));
 }
 
 int MPIR_Err_return_win(MPIR_Win * win, const char fcname[], int errcode)

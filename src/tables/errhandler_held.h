@@ -22,4 +22,9 @@
         MPID_THREAD_CS_EXIT(VCI, (obj_)->mutex); \
     } while (0)
 
+/* The next MPIR_Err_return_comm of this thread is that of a call which has an error handler as an
+ * argument, and is to call that one; NULL if the argument is not valid. */
+struct MPIR_Errhandler;
+void MPIR_Err_give_handler(struct MPIR_Errhandler *errhandler);
+
 #endif /* ERRHANDLER_HELD_H_INCLUDED */
