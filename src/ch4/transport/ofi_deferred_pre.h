@@ -51,6 +51,7 @@ typedef struct {
     uint64_t mask_bits;
     fi_addr_t addr;
     uint64_t flags;
+    ssize_t refused;            /* what libfabric has returned, if it has refused it for good */
 } MPIDI_OFI_deferred_recv_t;
 
 typedef union {

@@ -29,12 +29,12 @@ static void queue_recv(MPIDI_OFI_deferred_t * d, MPIR_Request * rreq)
 }
 
 void MPIDI_OFI_defer_recv(MPIR_Request * rreq, int ctx_idx, void *buf, size_t len, fi_addr_t addr,
-                          uint64_t match_bits, uint64_t mask_bits, uint64_t flags)
+                          uint64_t match_bits, uint64_t mask_bits, uint64_t flags, ssize_t ret)
 {
     const MPIDI_OFI_deferred_recv_t d = {
         .iov = MPIDI_OFI_REQUEST(rreq, util.iov),
         .buf = buf,.len = len,.match_bits = match_bits,.mask_bits = mask_bits,
-        .addr = addr,.flags = flags
+        .addr = addr,.flags = flags,.refused = ret == -FI_EAGAIN ? 0 : ret
     };
 
     MPIDI_OFI_REQUEST(rreq, util.deferred.recv) = d;
@@ -51,6 +51,8 @@ static ssize_t issue_recv(MPIR_Request * rreq, int ctx_idx)
         .ignore = d->mask_bits,.context = context
     };
 
+    if (d->refused)
+        return d->refused;
     if (d->flags)
         return (fi_trecvmsg) (rx, &msg, d->flags);
     return (fi_trecv) (rx, d->buf, d->len, NULL /* desc */ , d->addr, d->match_bits, d->mask_bits,

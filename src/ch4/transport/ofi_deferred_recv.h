@@ -20,17 +20,20 @@
  * never return -FI_EAGAIN, except for a probe or a message without a request (MPIDI_OFI_is_dynproc).
  *
  * All with the VCI locked. Only a deferred acknowledgement is allocated: any other receive has its
- * arguments in the request, which has no other use for them before it is issued. A failure of a
- * deferred receive is reported in the status of its request; that of an acknowledgement ends the poll.
+ * arguments in the request, which has no other use for them before it is issued. A receive that
+ * libfabric refuses for good is deferred, too, since the caller still uses the request: the next poll
+ * completes it, with the error in its status, and gives back what it holds. An error of a deferred
+ * acknowledgement ends the poll.
  *
  * A probe finds nothing while a receive whose pattern overlaps its own is deferred, because that
  * receive comes first. Included by ofi_calls.h. */
 
 #include "ofi_deferred.h"
 
-/* buf, len: memory, or, with flags, an array of struct iovec; either stays until the receive ends. */
+/* buf, len: memory, or, with flags, an array of struct iovec; either stays until the receive ends. ret:
+ * what libfabric has returned. */
 void MPIDI_OFI_defer_recv(MPIR_Request * rreq, int ctx_idx, void *buf, size_t len, fi_addr_t addr,
-                          uint64_t match_bits, uint64_t mask_bits, uint64_t flags);
+                          uint64_t match_bits, uint64_t mask_bits, uint64_t flags, ssize_t ret);
 
 /* Of an empty message: buf, desc: NULL; len, mask_bits: 0. */
 ssize_t MPIDI_OFI_ctx_trecv_ack(int ctx_idx, void *buf, size_t len, void *desc, fi_addr_t addr,
@@ -78,12 +81,13 @@ MPL_STATIC_INLINE_PREFIX ssize_t MPIDI_OFI_ctx_trecv(int ctx_idx, void *buf, siz
     if (likely(!MPIDI_OFI_HAS_DEFERRED_RECVS(ctx_idx)))
         ret = fi_trecv(MPIDI_OFI_global.ctx[ctx_idx].rx, buf, len, desc, addr, match_bits, mask_bits,
                        context);
-    if (likely(ret != -FI_EAGAIN) || MPIDI_OFI_is_dynproc(context))
+    if (likely(ret == 0) || MPIDI_OFI_is_dynproc(context))
         return ret;
     if (MPIDI_OFI_is_ssend_ack(context))
-        return MPIDI_OFI_ctx_trecv_ack(ctx_idx, buf, len, desc, addr, match_bits, mask_bits, context);
+        return ret != -FI_EAGAIN ? ret :
+            MPIDI_OFI_ctx_trecv_ack(ctx_idx, buf, len, desc, addr, match_bits, mask_bits, context);
     MPIDI_OFI_defer_recv(MPIDI_OFI_context_to_request(context), ctx_idx, buf, len, addr, match_bits,
-                         mask_bits, 0);
+                         mask_bits, 0, ret);
     return 0;
 }
 
@@ -98,10 +102,10 @@ MPL_STATIC_INLINE_PREFIX ssize_t MPIDI_OFI_ctx_trecvmsg(int ctx_idx, const struc
         return MPIDI_OFI_ctx_peek(ctx_idx, msg, flags);
     if (likely(!MPIDI_OFI_HAS_DEFERRED_RECVS(ctx_idx)) || (flags & FI_CLAIM))
         ret = fi_trecvmsg(MPIDI_OFI_global.ctx[ctx_idx].rx, msg, flags);
-    if (likely(ret != -FI_EAGAIN))
+    if (likely(ret == 0))
         return ret;
     MPIDI_OFI_defer_recv(MPIDI_OFI_context_to_request(msg->context), ctx_idx, (void *) msg->msg_iov,
-                         msg->iov_count, msg->addr, msg->tag, msg->ignore, flags);
+                         msg->iov_count, msg->addr, msg->tag, msg->ignore, flags, ret);
     return 0;
 }
 
