@@ -2,9 +2,10 @@
  * See COPYRIGHT in top-level directory */
 
 /* A nonblocking collective whose messages fail reports it. Process 0 gathers with less room than the
- * others send, which is MPI_ERR_TRUNCATE in each of its receives; it broadcasts more than the others
- * have room for, and each gets an error, also one that has the broken data from another one. All calls
- * end, and later ones succeed. With -s 1 the messages are there before they are received. */
+ * others send, which is an error in each of its receives; it broadcasts more than the others have room
+ * for, and each gets an error, also one that has the broken data from another one. Of which class the
+ * errors are does not matter. All calls end, and later ones succeed. With -s 1 the messages are there
+ * before they are received. */
 #include "mt.h"
 
 #define SENT 500                /* numbers */

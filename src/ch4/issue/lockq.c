@@ -27,7 +27,8 @@ int MPIDI_lockq_post_op(int vci, const MPIDI_op_t * op, MPIR_Request ** req)
         return mpi_errno;
     /* the holder may have looked at the queue for the last time just before */
     tsm_second_look_tell(&MPIDI_VCI(vci).threads.second_look);
-    /* a thread that drains holds this VCI, and looks again when it leaves */
+    /* A thread that drains does not drain within that. If it holds this VCI, it looks again when it
+     * leaves; if it holds another one, the next holder or poll of this VCI finds the operation. */
     if (!MPIDI_thread_local.draining) {
         MPIDI_SECTION_POST_FENCE();
         MPIDI_section_help(&MPIDI_VCI(vci).lock);
