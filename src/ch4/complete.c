@@ -13,7 +13,7 @@ void MPIDI_complete_wake_later(tsm_usc_waiter_t * waiter)
 {
     if (MPIDI_thread_local.to_wake == MPIDI_THREAD_WAKES)
         MPIDI_complete_wake();
-    MPIDI_thread_local.wake[MPIDI_thread_local.to_wake++] = waiter;
+    MPIDI_thread_self()->wake[MPIDI_thread_local.to_wake++] = waiter;
     if (!MPIDI_thread_holds_vci())
         MPIDI_complete_wake();
 }
@@ -40,7 +40,7 @@ void MPIDI_complete_counted(MPIR_Request * req, MPIR_cc_t * counter)
 void MPIDI_complete_wake(void)
 {
     for (int i = 0; i < MPIDI_thread_local.to_wake; i++)
-        tsm_usc_wake(MPIDI_thread_local.wake[i]);
+        tsm_usc_wake(MPIDI_thread_local.self->wake[i]);
     MPIDI_STATS(MPIDI_STATS_COUNT(wakes, (uint64_t) MPIDI_thread_local.to_wake));
     MPIDI_thread_local.to_wake = 0;
 }

@@ -42,6 +42,9 @@ typedef struct MPIDI_thread_member {
     int id;
 } MPIDI_thread_member_t;
 
+/* Threads that it wakes at once; see complete.h. */
+#define MPIDI_THREAD_WAKES 8
+
 /* It has taken in early messages (transport/early.h); it leaves taken locks alone (poll.h). */
 #define MPIDI_THREAD_EARLY 1u
 #define MPIDI_THREAD_BACKS_OFF 2u
@@ -65,10 +68,8 @@ typedef struct MPIDI_thread {
     struct tsm_wfq_handle *post_handle[MPIDI_CH4_MAX_VCIS];     /* see post_queue.h */
     MPIDI_thread_member_t member[MPIDI_CH4_MAX_VCIS];
     MPIDI_request_cache_t cache[MPIDI_THREAD_REQUEST_POOLS];
+    tsm_usc_waiter_t *wake[MPIDI_THREAD_WAKES];
 } MPIDI_thread_t;
-
-/* Threads that it wakes at once; see complete.h. */
-#define MPIDI_THREAD_WAKES 8
 
 /* What a section of any mutex of MPICH, and one of a VCI, adds to `held`. */
 #define MPIDI_THREAD_SECTION 1
@@ -76,7 +77,7 @@ typedef struct MPIDI_thread {
 
 typedef struct MPIDI_thread_local {
     MPIDI_thread_t *self;       /* NULL before the first need */
-    int to_wake;                /* pending wakes: the number in `wake` */
+    int to_wake;                /* pending wakes: the number in self->wake */
     int held;                   /* critical sections it is in: one of the two values above for each */
     int draining;               /* it is issuing posted operations; see posted.h */
     int is_server;              /* it is a thread of the library that drives VCIs; see served.h */
@@ -84,11 +85,10 @@ typedef struct MPIDI_thread_local {
     unsigned arrived;           /* cells of shared memory that it has taken in; wraps around */
     unsigned handled;           /* those of them for no request of this process; drive.h */
     unsigned turns;             /* in vain, of its wait for one-sided operations; section.h */
-    tsm_usc_waiter_t *wake[MPIDI_THREAD_WAKES];
 } MPIDI_thread_local_t;
 
-/* initial-exec saves a call on every access. 104 bytes fit into the space that the C library keeps for
- * libraries that are loaded at run time. */
+/* initial-exec saves a call on every access, but all of the library's thread-local memory must then fit
+ * into the little that the C library keeps for libraries that are loaded at run time: test/dlopen. */
 extern __thread MPIDI_thread_local_t MPIDI_thread_local __attribute__((tls_model("initial-exec")));
 
 /* See MPIDI_thread_self. Waits for no thread, but allocates. */

@@ -7,6 +7,7 @@
 #define DYNERR_LOCKED_H_INCLUDED
 
 /* For dynerrutil.c: the tables of the program's error classes, codes and strings (table_lock.h). */
+#include "dynerr_copy.h"
 #include "table_lock.h"
 
 static MPL_initlock_t dynerr_lock = MPL_INITLOCK_INITIALIZER;
@@ -37,16 +38,14 @@ TABLE_LOCKED(dynerr_lock, add_error_code(error_class, code))
 int MPIR_Delete_error_code_impl(int code)
 TABLE_LOCKED(dynerr_lock, delete_error_code(code))
 
-/* Returns a copy of the thread's own, since another thread may replace the string; NULL without one. */
-static const char *copy_dynerr_string(int code)
+const char *MPIR_Dynerr_copy_string(int code, char *copy)
 {
-    static MPL_TLS char copy[MPI_MAX_ERROR_STRING];
     const char *text;
 
     MPL_initlock_lock(&dynerr_lock);
     text = get_dynerr_string(code);
     if (text) {
-        MPL_strncpy(copy, text, sizeof(copy));
+        MPL_strncpy(copy, text, MPI_MAX_ERROR_STRING);
         text = copy;
     }
     MPL_initlock_unlock(&dynerr_lock);

@@ -9,6 +9,7 @@
 /* For errutil.c: the error handler of a communicator or window is called for an error of an MPI call,
  * without a mutex (errhandler_held.h). The handle is a copy, because the handler may free the
  * object. */
+#include "dynerr_copy.h"
 #include "errhandler_held.h"
 
 static bool err_is_abort(MPIR_Errhandler * errhandler)
