@@ -10,6 +10,7 @@
  * operation and gives it to the model in force. What starts the operation is MPIDI_*_direct
  * (../direct_send.h). On an offloaded communicator the ghost gets it (casper/csp.h). */
 
+#include "../direct_send.h"
 #include "issue.h"
 
 #if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI
