@@ -49,6 +49,7 @@ mpi_core_sources += \
 
 if BUILD_CH4_NETMOD_OFI
 mpi_core_sources += \
+    src/mpid/ch4/netmod/ofi/ofi_am_source.c \
     src/mpid/ch4/netmod/ofi/ofi_deferred.c \
     src/mpid/ch4/netmod/ofi/ofi_deferred_call.c \
     src/mpid/ch4/netmod/ofi/ofi_deferred_peers.c \

@@ -18,6 +18,7 @@
  *                             memory, and do MPIDI_OFI_LEAVE_FAILED first: nothing, but in
  *                             ofi_rma_locked.h */
 
+#include "ofi_am_source.h"
 #include "ofi_flush.h"
 #include "ofi_deferred.h"
 #include "ofi_deferred_recv.h"
