@@ -51,34 +51,47 @@ static int err_run_handler(MPIR_Errhandler * errhandler, int handle, int cxx_kin
     return errcode;
 }
 
-/* Errors of file operations are returned whatever the handler of MPI_COMM_WORLD, which counts for calls
- * with a list of requests. So a thread remembers of which requests it has met an error since it last
- * returned one. A request of a file operation is a generalized one with a communicator, the file's. */
-enum {
+/* Errors of file operations are returned whatever the handler of MPI_COMM_WORLD, and those of one-sided
+ * operations with a request go to the handler of their window; the handler of MPI_COMM_WORLD counts for
+ * calls with a list of requests. So a thread remembers of which requests it has met an error since it
+ * last returned one. A request of a file operation is a generalized one with a communicator, the
+ * file's; one of a window is marked when it is issued (issue/rma_wrappers.h). */
+typedef enum {
     ERR_OF_NONE,
     ERR_OF_FILES,
-    ERR_OF_OTHERS               /* too */
-};
-static MPL_TLS int err_of_requests;
+    ERR_OF_WINDOW,              /* several windows: of the first */
+    ERR_OF_OTHERS               /* too, or of both */
+} err_of_t;
+static MPL_TLS err_of_t err_of_requests;
+static MPL_TLS MPIR_Win *err_window;
+
+static err_of_t err_of_kind(const MPIR_Request * req)
+{
+    if (req->kind == MPIR_REQUEST_KIND__GREQUEST && req->comm)
+        return ERR_OF_FILES;
+    return req->kind == MPIR_REQUEST_KIND__RMA ? ERR_OF_WINDOW : ERR_OF_OTHERS;
+}
 
 /* A status has the code of a file operation itself, not one of a failed query function. */
 int MPIR_Err_of_request(MPIR_Request * req, int err)
 {
-    if (req->kind != MPIR_REQUEST_KIND__GREQUEST || !req->comm) {
+    const err_of_t kind = err_of_kind(req);
+
+    if (err_of_requests == ERR_OF_NONE) {
+        err_of_requests = kind;
+        err_window = kind == ERR_OF_WINDOW ? req->u.rma.win : NULL;
+    } else if (err_of_requests != kind) {
         err_of_requests = ERR_OF_OTHERS;
-        return err;
     }
-    if (err_of_requests == ERR_OF_NONE)
-        err_of_requests = ERR_OF_FILES;
-    return checkForUserErrcode(err);
+    return kind == ERR_OF_FILES ? checkForUserErrcode(err) : err;
 }
 
-static bool err_takes_file(void)
+static err_of_t err_take_kind(void)
 {
-    const int met = err_of_requests;
+    const err_of_t met = err_of_requests;
 
     err_of_requests = ERR_OF_NONE;
-    return met == ERR_OF_FILES;
+    return met;
 }
 
 /* MPI_Comm_create_from_group and MPI_Intercomm_create_from_groups have no communicator, but the handler
@@ -117,8 +130,14 @@ int MPIR_Err_return_comm(MPIR_Comm * comm, const char fcname[], int errcode)
     MPIR_Errhandler *errhandler;
 
     checkValidErrcode(ERROR_GET_CLASS(errcode), fcname, &errcode);
-    if (err_takes_file())
-        return checkForUserErrcode(errcode);
+    switch (err_take_kind()) {
+        case ERR_OF_FILES:
+            return checkForUserErrcode(errcode);
+        case ERR_OF_WINDOW:
+            return MPIR_Err_return_win(err_window, fcname, errcode);
+        default:
+            break;
+    }
     if (!MPIR_Errutil_is_initialized()) {
         MPIR_Handle_fatal_error(MPIR_Process.comm_world, fcname, errcode);
         return MPI_ERR_INTERN;

@@ -34,6 +34,18 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_issue_rma(const MPIDI_op_t * op, MPIR_Request
     return MPIDI_issue(MPIDI_WIN(op->win, am_vci), op, req);
 }
 
+/* An operation with a request. Its error belongs to the window (tables/err_return.h); no other thread
+ * has the request yet, but for the device, which does not use this part of it. */
+__attribute__((always_inline))
+MPL_STATIC_INLINE_PREFIX int MPIDI_issue_requested_rma(const MPIDI_op_t * op, MPIR_Request ** req)
+{
+    int mpi_errno = MPIDI_issue_rma(op, req);
+
+    if (likely(mpi_errno == MPI_SUCCESS) && !HANDLE_IS_BUILTIN((*req)->handle))
+        (*req)->u.rma.win = op->win;
+    return mpi_errno;
+}
+
 /* An operation without request. */
 __attribute__((always_inline))
 MPL_STATIC_INLINE_PREFIX int MPIDI_issue_plain_rma(const MPIDI_op_t * op)
@@ -85,7 +97,7 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_rput(const void *origin_addr, int origin_coun
 {
     const MPIDI_op_t posted = MPIDI_RMA_OP_(RPUT, MPI_OP_NULL);
 
-    return MPIDI_issue_rma(&posted, request);
+    return MPIDI_issue_requested_rma(&posted, request);
 }
 
 MPL_STATIC_INLINE_PREFIX int MPIDI_rget(void *origin_addr, int origin_count,
@@ -96,7 +108,7 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_rget(void *origin_addr, int origin_count,
 {
     const MPIDI_op_t posted = MPIDI_RMA_OP_(RGET, MPI_OP_NULL);
 
-    return MPIDI_issue_rma(&posted, request);
+    return MPIDI_issue_requested_rma(&posted, request);
 }
 
 MPL_STATIC_INLINE_PREFIX int MPIDI_accumulate(const void *origin_addr, int origin_count,
@@ -118,7 +130,7 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_raccumulate(const void *origin_addr, int orig
 {
     const MPIDI_op_t posted = MPIDI_RMA_OP_(RACCUMULATE, op);
 
-    return MPIDI_issue_rma(&posted, request);
+    return MPIDI_issue_requested_rma(&posted, request);
 }
 
 MPL_STATIC_INLINE_PREFIX int MPIDI_get_accumulate(const void *origin_addr, int origin_count,
@@ -143,7 +155,7 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_rget_accumulate(const void *origin_addr, int 
 {
     const MPIDI_op_t posted = MPIDI_RMA_GET_ACC_(RGET_ACCUMULATE);
 
-    return MPIDI_issue_rma(&posted, request);
+    return MPIDI_issue_requested_rma(&posted, request);
 }
 
 MPL_STATIC_INLINE_PREFIX int MPIDI_fetch_and_op(const void *origin_addr, void *result_addr,
