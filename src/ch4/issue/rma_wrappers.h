@@ -55,6 +55,27 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_issue_plain_rma(const MPIDI_op_t * op)
     return MPIDI_issue_rma(op, &none);
 }
 
+/* Returns an error if op is not defined for a type of the target: at the call, because the target of an
+ * active message can only leave out its answer, so that a flush waits for ever. A type that has no
+ * basic type of its own is left to what follows. */
+MPL_STATIC_INLINE_PREFIX int MPIDI_rma_check_op(MPI_Op op, MPI_Datatype datatype)
+{
+    MPI_Datatype basic = datatype;
+
+    if (op == MPI_REPLACE || op == MPI_NO_OP || !HANDLE_IS_BUILTIN(op))
+        return MPI_SUCCESS;
+    if (!MPIR_DATATYPE_IS_PREDEFINED(datatype))
+        MPIR_Datatype_get_basic_type(datatype, basic);
+    return basic == MPI_DATATYPE_NULL ? MPI_SUCCESS : MPIR_OP_HDL_TO_DTYPE_FN(op) (basic);
+}
+
+/* An accumulate, whose op has been checked: the part of the function that issues it is issue_. */
+#define MPIDI_RMA_CHECKED_OP_(datatype_, issue_) \
+    do { \
+        const int mpi_errno_ = MPIDI_rma_check_op(op, datatype_); \
+        return likely(mpi_errno_ == MPI_SUCCESS) ? (issue_) : mpi_errno_; \
+    } while (0)
+
 /* put, get, accumulate and their request forms */
 #define MPIDI_RMA_OP_(kind_, op_) { \
         .kind = MPIDI_OP_##kind_,.rank = target_rank,.datatype = origin_datatype, \
@@ -119,7 +140,7 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_accumulate(const void *origin_addr, int origi
 {
     const MPIDI_op_t posted = MPIDI_RMA_OP_(ACCUMULATE, op);
 
-    return MPIDI_issue_plain_rma(&posted);
+    MPIDI_RMA_CHECKED_OP_(target_datatype, MPIDI_issue_plain_rma(&posted));
 }
 
 MPL_STATIC_INLINE_PREFIX int MPIDI_raccumulate(const void *origin_addr, int origin_count,
@@ -130,7 +151,7 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_raccumulate(const void *origin_addr, int orig
 {
     const MPIDI_op_t posted = MPIDI_RMA_OP_(RACCUMULATE, op);
 
-    return MPIDI_issue_requested_rma(&posted, request);
+    MPIDI_RMA_CHECKED_OP_(target_datatype, MPIDI_issue_requested_rma(&posted, request));
 }
 
 MPL_STATIC_INLINE_PREFIX int MPIDI_get_accumulate(const void *origin_addr, int origin_count,
@@ -142,7 +163,7 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_get_accumulate(const void *origin_addr, int o
 {
     const MPIDI_op_t posted = MPIDI_RMA_GET_ACC_(GET_ACCUMULATE);
 
-    return MPIDI_issue_plain_rma(&posted);
+    MPIDI_RMA_CHECKED_OP_(target_datatype, MPIDI_issue_plain_rma(&posted));
 }
 
 MPL_STATIC_INLINE_PREFIX int MPIDI_rget_accumulate(const void *origin_addr, int origin_count,
@@ -155,7 +176,7 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_rget_accumulate(const void *origin_addr, int 
 {
     const MPIDI_op_t posted = MPIDI_RMA_GET_ACC_(RGET_ACCUMULATE);
 
-    return MPIDI_issue_requested_rma(&posted, request);
+    MPIDI_RMA_CHECKED_OP_(target_datatype, MPIDI_issue_requested_rma(&posted, request));
 }
 
 MPL_STATIC_INLINE_PREFIX int MPIDI_fetch_and_op(const void *origin_addr, void *result_addr,
@@ -169,7 +190,7 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_fetch_and_op(const void *origin_addr, void *r
         .result = result_addr
     };
 
-    return MPIDI_issue_plain_rma(&posted);
+    MPIDI_RMA_CHECKED_OP_(datatype, MPIDI_issue_plain_rma(&posted));
 }
 
 MPL_STATIC_INLINE_PREFIX int MPIDI_compare_and_swap(const void *origin_addr,
@@ -189,5 +210,6 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_compare_and_swap(const void *origin_addr,
 
 #undef MPIDI_RMA_OP_
 #undef MPIDI_RMA_GET_ACC_
+#undef MPIDI_RMA_CHECKED_OP_
 
 #endif /* MPIDI_ISSUE_RMA_WRAPPERS_H_INCLUDED */

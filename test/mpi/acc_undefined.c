@@ -1,0 +1,72 @@
+/* Copyright (C) by the MPICH-TSM developers
+ * See COPYRIGHT in top-level directory */
+
+/* Accumulates whose operation is not defined for their type: each call gives MPI_ERR_OP, or the flush
+ * does; none waits for ever. Those that are defined, and MPI_REPLACE and MPI_NO_OP, are carried out. */
+#include "mt.h"
+
+static MPI_Win win;
+static MPI_Datatype pair;       /* of bytes */
+
+static void fails_by_op(const char *what, int rc)
+{
+    int class;
+
+    if (rc == MPI_SUCCESS)
+        rc = MPI_Win_flush(1, win);
+    MT_CHECK(rc != MPI_SUCCESS, "%s: no error", what);
+    MT_OK(MPI_Error_class(rc, &class));
+    MT_CHECK(class == MPI_ERR_OP, "%s: class %d", what, class);
+}
+
+static void undefined(void)
+{
+    char in[16] = { 0 }, out[16];
+    MPI_Request r;
+
+    fails_by_op("MPI_Accumulate", MPI_Accumulate(in, 8, MPI_BYTE, 1, 0, 8, MPI_BYTE, MPI_SUM, win));
+    fails_by_op("a derived type", MPI_Accumulate(in, 4, pair, 1, 0, 4, pair, MPI_SUM, win));
+    fails_by_op("MPI_Get_accumulate", MPI_Get_accumulate(in, 1, MPI_DOUBLE, out, 1, MPI_DOUBLE, 1, 0, 1,
+                                                         MPI_DOUBLE, MPI_BAND, win));
+    fails_by_op("MPI_Fetch_and_op", MPI_Fetch_and_op(in, out, MPI_INT, 1, 0, MPI_MINLOC, win));
+    fails_by_op("MPI_Raccumulate", MPI_Raccumulate(in, 1, MPI_DOUBLE_INT, 1, 0, 1, MPI_DOUBLE_INT,
+                                                   MPI_SUM, win, &r));
+    fails_by_op("MPI_Rget_accumulate", MPI_Rget_accumulate(in, 8, MPI_BYTE, out, 8, MPI_BYTE, 1, 0, 8,
+                                                           MPI_BYTE, MPI_PROD, win, &r));
+}
+
+static void defined(void)
+{
+    int in[2] = { 3, 1 }, was = -1, out[2] = { -1, -1 };
+
+    MT_OK(MPI_Accumulate(in, 2, MPI_INT, 1, 0, 2, MPI_INT, MPI_SUM, win));
+    MT_OK(MPI_Accumulate(in, 1, MPI_2INT, 1, 0, 1, MPI_2INT, MPI_MAXLOC, win));
+    MT_OK(MPI_Accumulate(in, 4, pair, 1, 8, 4, pair, MPI_REPLACE, win));
+    MT_OK(MPI_Win_flush(1, win));
+    MT_OK(MPI_Fetch_and_op(NULL, &was, MPI_INT, 1, 0, MPI_NO_OP, win));
+    MT_OK(MPI_Get_accumulate(NULL, 0, MPI_BYTE, out, 8, MPI_BYTE, 1, 8, 8, MPI_BYTE, MPI_NO_OP, win));
+    MT_OK(MPI_Win_flush(1, win));
+    MT_CHECK(was == 3 && out[0] == 3 && out[1] == 1, "%d, %d, %d", was, out[0], out[1]);
+}
+
+int main(int argc, char **argv)
+{
+    char *memory;
+
+    mt_init(argc, argv, 1, 1);
+    MT_OK(MPI_Type_contiguous(2, MPI_BYTE, &pair));
+    MT_OK(MPI_Type_commit(&pair));
+    memory = mt_alloc(16);
+    MT_OK(MPI_Win_create(memory, 16, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win));
+    MT_OK(MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN));
+    MT_OK(MPI_Win_lock_all(0, win));
+    if (mt.rank == 0) {
+        undefined();
+        defined();
+    }
+    MT_OK(MPI_Win_unlock_all(win));
+    MT_OK(MPI_Win_free(&win));
+    MT_OK(MPI_Type_free(&pair));
+    free(memory);
+    return mt_finish();
+}
