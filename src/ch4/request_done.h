@@ -7,8 +7,8 @@
 #define MPIDI_REQUEST_DONE_H_INCLUDED
 
 /* For MPICH's calls on lists of requests: checks whether a test call can return true already, makes
- * one turn of a wait, completes generalized requests that the program's poll function completes, and
- * returns the status of a request.
+ * one turn of a wait, completes generalized requests that the program's poll function completes (for
+ * MPI_Wait, too, which waits for a list of one there), and returns the status of a request.
  *
  * A test that can return true makes no progress, so it does not compete for a VCI with threads that
  * must (pmodels/mpich pull request 6629). An inactive persistent request is complete, but for Testany
@@ -88,10 +88,20 @@ static inline int MPIR_Request_error(MPIR_Request * req, int err)
     return likely(err == MPI_SUCCESS) ? MPI_SUCCESS : MPIR_Err_of_request(req, err);
 }
 
-/* MPI_Testall meets its first error when it completes request i: MPICH looks for errors before only if
- * it checks arguments, and never for one of a free function. All requests are complete. */
-static inline int MPIR_Requests_first_error(MPI_Status statuses[], int i)
+/* In MPI_Testall without statuses, which is to return what this makes of mpi_errno. */
+#define MPIR_REQUESTS_NOTE(err_) \
+    do { \
+        if (err_) \
+            mpi_errno = MPI_ERR_IN_STATUS; \
+    } while (0)
+
+/* With statuses: rc is the error of request i, which MPI_Testall completes, and mpi_errno what it is to
+ * return so far. It may meet its first error there: MPICH looks for errors before only if it checks
+ * arguments, and never for one of a free function. All requests are complete then. */
+static inline int MPIR_Requests_first_error(int mpi_errno, int rc, MPI_Status statuses[], int i)
 {
+    if (rc == MPI_SUCCESS || mpi_errno != MPI_SUCCESS)
+        return mpi_errno;
     while (i-- > 0)
         statuses[i].MPI_ERROR = MPI_SUCCESS;
     return MPI_ERR_IN_STATUS;
@@ -118,6 +128,21 @@ static inline MPI_Status *MPIR_Requests_status(MPI_Status * status)
 static inline int MPIR_Request_poll(MPIR_Request * req, MPI_Status * status)
 {
     return MPIR_Request_has_poll_fn(req) ? MPIR_Grequest_poll(req, status) : MPI_SUCCESS;
+}
+
+/* MPI_Waitall waits for icount requests from index at on, then for the next batch. Before the first:
+ * returns count if only functions of the program complete a later request, since another process may
+ * wait for that before it sends what this batch waits for. The handles are not checked yet. */
+static inline int MPIR_Waitall_batch(int at, int icount, int count, const MPI_Request requests[])
+{
+    for (int i = icount; at == 0 && i < count; i++) {
+        MPIR_Request *req = NULL;
+        if (requests[i] != MPI_REQUEST_NULL)
+            MPIR_Request_get_ptr(requests[i], req);
+        if (req && (MPIR_Request_has_poll_fn(req) || MPIR_Request_has_wait_fn(req)))
+            return count;
+    }
+    return icount;
 }
 
 /* For MPI_Waitall, before it waits for one request after the other: completes the generalized requests

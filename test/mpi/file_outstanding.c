@@ -6,9 +6,9 @@
  * much less than one operation accesses. Then a blocking operation, one with the shared pointer and a
  * change to atomic mode come while one is under way, and operations on two files are waited for in
  * different orders, by MPI_Waitall and by MPI_Wait. Some processes wait for an operation before they
- * make another collective call for the file, the others after it. A type is freed before the operation
- * ends.
- * An operation fails, and those after it do not. */
+ * make another collective call for the file, the others after it. One is beyond the first batch of
+ * MPI_Waitall. A type is freed before the operation ends. An operation fails, and those after it do
+ * not. */
 #include "folder.h"
 #include <sched.h>
 #include <sys/resource.h>
@@ -296,6 +296,25 @@ static void too_large(MPI_File file, int round)
     check(round, "after a failed operation");
 }
 
+/* An operation is the last of more requests than MPI_Waitall waits for at a time
+ * (MPIR_CVAR_REQUEST_BATCH_SIZE). The peer has ended it when it sends what the others wait for. */
+static void beyond_batch(MPI_File file)
+{
+    enum { RECEIVES = 64 };
+    int in[RECEIVES];
+    MPI_Request r[RECEIVES + 1];
+    begin(file, 1, 0, &r[RECEIVES]);
+    if (mt.rank % 2) {
+        MT_OK(MPI_Wait(&r[RECEIVES], MPI_STATUS_IGNORE));
+        for (int i = 0; i < RECEIVES; i++)
+            MT_OK(MPI_Send(&i, 1, MPI_INT, mt.peer, i, MPI_COMM_WORLD));
+        return;
+    }
+    for (int i = 0; i < RECEIVES; i++)
+        MT_OK(MPI_Irecv(&in[i], 1, MPI_INT, mt.peer, i, MPI_COMM_WORLD, &r[i]));
+    MT_OK(MPI_Waitall(RECEIVES + 1, r, MPI_STATUSES_IGNORE));
+}
+
 int main(int argc, char **argv)
 {
     MPI_File file, other, plain, external;
@@ -313,6 +332,7 @@ int main(int argc, char **argv)
         beside_blocking(file, round + 1);
         beside_ordered(plain, round);
         two_files(file, other, round);
+        beyond_batch(file);
         two_orders(plain, round);
         freed_type(file, round);
         too_large(file, round);

@@ -2,12 +2,13 @@
  * See COPYRIGHT in top-level directory */
 
 /* The wait and test families with every kind of request: generalized requests beside null ones, those
- * that the program polls (MPIX), more than 64 requests, errors among them, and the statuses of
- * collective, one-sided, partitioned and inactive requests. Each thread has its own communicator of
- * this process alone; what needs the peer is done by the main thread. */
+ * that the program polls (MPIX), more than 64 requests, errors among them, the statuses of collective,
+ * one-sided, partitioned and inactive requests, and progress while MPI_Wait polls. Each thread has its
+ * own communicator of this process alone; what needs the peer is done by the main thread. */
 #include "mt.h"
 
 #define MANY 200
+#define BATCH 64
 #define POLLS 3
 #define LATE 0.05               /* seconds */
 #define FILL 0x55555555
@@ -425,6 +426,85 @@ static void poll_brings_message(int is_alone)
     }
 }
 
+/* Its poll function sends what all of the receives before it wait for: more than MPI_Waitall waits for
+ * at a time (MPIR_CVAR_REQUEST_BATCH_SIZE). */
+static int poll_feeds(void *extra, MPI_Status * status)
+{
+    (void) status;
+    for (int i = 0; i < BATCH; i++)
+        MT_OK(MPI_Send(&i, 1, MPI_INT, 0, i, MPI_COMM_SELF));
+    MT_OK(MPI_Grequest_complete(((general_t *) extra)->req));
+    return MPI_SUCCESS;
+}
+
+static int wait_feeds(int count, void **extra, double timeout, MPI_Status * status)
+{
+    (void) timeout;
+    MT_CHECK(count == 1, "waits for %d", count);
+    return poll_feeds(extra[0], status);
+}
+
+static void last_feeds_all(void)
+{
+    general_t g = {.freed = 0 };
+    int in[BATCH];
+    MPI_Request r[BATCH + 1];
+
+    for (int i = 0; i < BATCH; i++) {
+        in[i] = -1;
+        MT_OK(MPI_Irecv(&in[i], 1, MPI_INT, 0, i, MPI_COMM_SELF, &r[i]));
+    }
+    if (MPIX_Grequest_start(query, free_it, cancel, poll_feeds, NULL, &g, &g.req) != MPI_SUCCESS)
+        MT_OK(MPIX_Grequest_start(query, free_it, cancel, poll_feeds, wait_feeds, &g, &g.req));
+    r[BATCH] = g.req;
+    MT_OK(MPI_Waitall(BATCH + 1, r, MPI_STATUSES_IGNORE));
+    for (int i = 0; i < BATCH; i++)
+        MT_CHECK(in[i] == i, "receive %d got %d", i, in[i]);
+    MT_CHECK(g.freed == 1, "freed %d times", g.freed);
+}
+
+static _Atomic int reduced;
+
+static void reduce(void *in, void *inout, int *n, MPI_Datatype * type)
+{
+    (void) type;
+    for (int i = 0; i < *n; i++)
+        ((int *) inout)[i] += ((int *) in)[i];
+    reduced = 1;
+}
+
+static int poll_reduced(void *extra, MPI_Status * status)
+{
+    (void) status;
+    if (reduced)
+        MT_OK(MPI_Grequest_complete(((general_t *) extra)->req));
+    return MPI_SUCCESS;
+}
+
+/* MPI_Wait makes progress also while it polls: a reduction, which comes late, calls the operation that
+ * the poll function waits for without a call of MPI. */
+static void wait_makes_progress(void)
+{
+    general_t g = {.freed = 0 };
+    int sum = 0, one = 1;
+    MPI_Op op;
+    MPI_Request r;
+
+    MT_OK(MPI_Op_create(reduce, 1, &op));
+    if (mt.rank == 1)
+        usleep((useconds_t) (LATE * 1e6));
+    MT_OK(MPI_Ireduce(&one, &sum, 1, MPI_INT, op, 0, MPI_COMM_WORLD, &r));
+    if (mt.rank == 0) {
+        if (MPIX_Grequest_start(query, free_it, cancel, poll_reduced, NULL, &g, &g.req) != MPI_SUCCESS)
+            MT_OK(MPIX_Grequest_start(query, free_it, cancel, poll_reduced, wait, &g, &g.req));
+        MT_OK(MPI_Wait(&g.req, MPI_STATUS_IGNORE));
+        MT_CHECK(g.freed == 1, "freed %d times", g.freed);
+    }
+    MT_OK(MPI_Wait(&r, MPI_STATUS_IGNORE));
+    MT_CHECK(mt.rank || sum == 2, "the sum is %d", sum);
+    MT_OK(MPI_Op_free(&op));
+}
+
 int main(int argc, char **argv)
 {
     mt_init(argc, argv, 4, 5);
@@ -438,6 +518,8 @@ int main(int argc, char **argv)
     partitioned();
     poll_brings_message(1);
     poll_brings_message(0);
+    last_feeds_all();
+    wait_makes_progress();
     for (int i = 0; i < mt.threads; i++)
         MT_OK(MPI_Comm_free(&comms[i]));
     return mt_finish();
