@@ -171,8 +171,8 @@ cvars:
       verbosity   : MPI_T_VERBOSITY_USER_BASIC
       scope       : MPI_T_SCOPE_LOCAL
       description : >-
-        While shared memory brings messages, only one poll in this many polls the netmod. At least 1,
-        as in MPICH.
+        While shared memory brings messages, only one poll in this many polls the netmod. From 1, as in
+        MPICH, to 4096.
 
     - name        : MPIR_CVAR_CH4_SHM_INJECT
       category    : CH4_THREADS

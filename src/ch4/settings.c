@@ -123,6 +123,9 @@ enum { AT_USE, ONCE };
 /* Some 2 ms: a thread that pauses sees nothing. */
 #define MOST_PAUSES 65536
 
+/* Some ms: a message from the network waits for as many polls. */
+#define MOST_TURNS 4096
+
 typedef struct {
     const char *name;
     const int *addr;
@@ -132,7 +135,10 @@ typedef struct {
 
 #define NUMBER(name_, read_, least_, most_) { #name_, &name_, read_, least_, most_ }
 
+/* The first two are MPICH's: with 0 a call on a list of requests never ends, or divides by it. */
 static const setting_t settings[] = {
+    NUMBER(MPIR_CVAR_REQUEST_BATCH_SIZE, AT_USE, 1, INT_MAX),
+    NUMBER(MPIR_CVAR_REQUEST_POLL_FREQ, AT_USE, 1, INT_MAX),
     NUMBER(MPIR_CVAR_CH4_MAX_COMBINE, AT_USE, 1, INT_MAX),
     NUMBER(MPIR_CVAR_CH4_WAIT_SPIN_USEC, AT_USE, 0, INT_MAX),
     NUMBER(MPIR_CVAR_CH4_HMCS_LEVELS, ONCE, 0, 8),
@@ -151,7 +157,7 @@ static const setting_t settings[] = {
     NUMBER(MPIR_CVAR_CH4_MATCH_PASSED, ONCE, 1, INT_MAX),
     NUMBER(MPIR_CVAR_CH4_SHM_BATCH, AT_USE, 1, INT_MAX),
     NUMBER(MPIR_CVAR_CH4_SHM_PREFETCH, AT_USE, 0, INT_MAX),
-    NUMBER(MPIR_CVAR_CH4_NETMOD_TURN, AT_USE, 1, INT_MAX),
+    NUMBER(MPIR_CVAR_CH4_NETMOD_TURN, AT_USE, 1, MOST_TURNS),
     NUMBER(MPIR_CVAR_CH4_OVERSUBSCRIBED, ONCE, -1, 1),
     NUMBER(MPIR_CVAR_PROGRESS_TIMEOUT, ONCE, 0, INT_MAX),
     NUMBER(MPIR_CVAR_CH4_THREAD_SUMMARY, ONCE, 0, 2)

@@ -6,10 +6,10 @@
 #ifndef MPIDI_SETTINGS_H_INCLUDED
 #define MPIDI_SETTINGS_H_INCLUDED
 
-/* The control variables of src/ch4 that are numbers with limits; the others are checked where they are
- * read. MPI_T_cvar_write takes any value for one that is read in MPI_Init alone, as for MPICH's own:
- * tools write and restore all variables (mpi_t/cvarwrite of MPICH's suite). After MPI_Init that has no
- * effect. */
+/* The control variables of src/ch4, and two of MPICH's, that are numbers with limits; the others are
+ * checked where they are read. MPI_T_cvar_write takes any value for one that is read in MPI_Init alone,
+ * as for the others of MPICH: tools write and restore all variables (mpi_t/cvarwrite of MPICH's suite).
+ * After MPI_Init that has no effect. */
 
 /* Check the values, in MPI_Init. Prints a line for the first wrong one and returns 0. */
 int MPIDI_settings_start(void);
@@ -20,7 +20,7 @@ int MPIDI_settings_start(void);
 void MPIDI_settings_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* In MPI_T_cvar_write: the error code for a value of the variable at addr, which may be any;
- * MPI_SUCCESS for the variables of others. One thread at a time. */
+ * MPI_SUCCESS for variables that are not checked here. One thread at a time. */
 int MPIDI_settings_check_write(const void *addr, const void *value);
 
 #endif /* MPIDI_SETTINGS_H_INCLUDED */

@@ -1,9 +1,10 @@
 /* Copyright (C) by the MPICH-TSM developers
  * See COPYRIGHT in top-level directory */
 
-/* MPI_T_cvar_write of our control variables. Before MPI_Init: the library follows them. Afterwards:
- * what was read in MPI_Init takes any value, without effect, and a truth value any number; the others
- * take values in their limits. Strings are the values in force, or what was written. */
+/* MPI_T_cvar_write of our control variables, and of two of MPICH's with limits. Before MPI_Init: the
+ * library follows them. Afterwards: what was read in MPI_Init takes any value, without effect, and a
+ * truth value any number; the others take values in their limits. Strings are the values in force, or
+ * what was written. */
 #include "mt.h"
 
 #define CH4 "MPIR_CVAR_CH4_"
@@ -21,10 +22,11 @@ static const struct {
     int good, bad;
 } free_ones[] = {
     { CH4 "WAIT_SPIN_USEC", 0, -1 }, { CH4 "TAKEN_PAUSES", 1, 0 }, { CH4 "EARLY_YIELD", 0, -1 },
-    { CH4 "SHM_BATCH", 2, 0 }, { CH4 "NETMOD_TURN", 1, 0 }, { CH4 "MAX_COMBINE", 123, 0 },
+    { CH4 "SHM_BATCH", 2, 0 }, { CH4 "NETMOD_TURN", 4096, 4097 }, { CH4 "MAX_COMBINE", 123, 0 },
     { CH4 "WAIT_POLLS", 1, 0 }, { CH4 "POLL_PAUSES", 65536, 65537 }, { CH4 "POLLER_YIELD", 1, 0 },
     { CH4 "NAP_TURNS", 0, -1 }, { CH4 "TEST_BACKOFF_NSEC", 0, -1 }, { CH4 "TEST_YIELD", 1, 0 },
-    { CH4 "LOCK_SPIN_NSEC", 0, -1 }, { CH4 "ASYNC_PAUSES", 0, -1 }, { CH4 "SERVER_NAP_USEC", 1, 0 }
+    { CH4 "LOCK_SPIN_NSEC", 0, -1 }, { CH4 "ASYNC_PAUSES", 0, -1 }, { CH4 "SERVER_NAP_USEC", 1, 0 },
+    { "MPIR_CVAR_REQUEST_BATCH_SIZE", 1, 0 }, { "MPIR_CVAR_REQUEST_POLL_FREQ", 1, 0 }
 };
 
 static MPI_T_cvar_handle handle_of(const char *name, int *is_text)
