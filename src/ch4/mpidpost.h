@@ -12,6 +12,7 @@
 #include "errhandler_held.h"
 #include "mpir_datatype.h"
 #include "mpidch4.h"
+#include "threads/rma_counts.h"
 
 MPL_STATIC_INLINE_PREFIX void MPID_Request_create_hook(MPIR_Request * req)
 {

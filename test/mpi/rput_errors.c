@@ -62,7 +62,7 @@ int main(int argc, char **argv)
 {
     char *memory, out[BYTES];
 
-    mt_init(argc, argv, 8, 20);
+    mt_init(argc, argv, 4, 50);
     MT_CHECK(mt.size == 2, "run with 2 processes");
     MT_OK(MPI_Win_allocate(BYTES, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win));
     MT_OK(MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN));
