@@ -69,6 +69,11 @@ typedef struct MPIDI_thread {
     MPIDI_thread_member_t member[MPIDI_CH4_MAX_VCIS];
     MPIDI_request_cache_t cache[MPIDI_THREAD_REQUEST_POOLS];
     tsm_usc_waiter_t *wake[MPIDI_THREAD_WAKES];
+    struct {
+        unsigned polls;
+        unsigned sleeps;
+        int slept;              /* since the last wait that polled in vain began */
+    } crowded;                  /* see progress/wait.c */
 } MPIDI_thread_t;
 
 /* What a section of any mutex of MPICH, and one of a VCI, adds to `held`. */

@@ -36,6 +36,7 @@ typedef struct mask {
 
 tsm_load_figures_t tsm_load_figures_ TSM_ALIGNED = {.override = -1 };
 __thread tsm_load_record_t *tsm_load_self_ __attribute__((tls_model("initial-exec")));
+__thread unsigned tsm_load_yields_ __attribute__((tls_model("initial-exec")));
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_key_t exit_key;

@@ -118,6 +118,9 @@ typedef struct tsm_load_figures {
 
 extern tsm_load_figures_t tsm_load_figures_;
 extern __thread tsm_load_record_t *tsm_load_self_ __attribute__((tls_model("initial-exec")));
+/* The yields of the thread (tsm_wait.h): one count for all files, since thread-local memory is scarce
+ * in a library. */
+extern __thread unsigned tsm_load_yields_ __attribute__((tls_model("initial-exec")));
 
 /* The rare halves of the functions below. */
 void tsm_load_touch_slow_(void);

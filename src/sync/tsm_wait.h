@@ -85,11 +85,6 @@ static inline void tsm_nap(void)
  * turn at a FIFO lock comes holds up all behind it. A multiple of the others. */
 #define TSM_LONE_YIELDS_PER_NAP 1024
 
-#ifndef TSM_YIELD
-/* Of the thread. Weak: one for all files, since thread-local memory of a library is scarce. */
-__thread unsigned tsm_yields_ __attribute__((weak, visibility("hidden"), tls_model("initial-exec")));
-#endif
-
 static inline void tsm_yield_nap_(unsigned yields_per_nap)
 {
     tsm_load_touch();
@@ -97,8 +92,8 @@ static inline void tsm_yield_nap_(unsigned yields_per_nap)
     (void) yields_per_nap;
     TSM_YIELD();
 #else
-    if (++tsm_yields_ % yields_per_nap == 0 &&
-        (tsm_yields_ % TSM_LONE_YIELDS_PER_NAP == 0 || tsm_load_crowded()))
+    if (++tsm_load_yields_ % yields_per_nap == 0 &&
+        (tsm_load_yields_ % TSM_LONE_YIELDS_PER_NAP == 0 || tsm_load_crowded()))
         tsm_nap();
     else
         sched_yield();

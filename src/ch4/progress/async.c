@@ -18,9 +18,10 @@
 
 void MPIDI_async_rest(void)
 {
-    static __thread unsigned done;
-    static __thread unsigned vain;      /* polls in a row that found nothing */
-    static __thread int found;          /* that found something, since the last rest */
+    /* a process has one such thread at a time */
+    static unsigned done;
+    static unsigned vain;       /* polls in a row that found nothing */
+    static int found;           /* that found something, since the last rest */
     const int is_vain = done == MPIDI_thread_done();
 
     done = MPIDI_thread_done();

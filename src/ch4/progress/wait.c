@@ -38,11 +38,7 @@
  * thread waits for tends to come meanwhile, else each costs the other threads their time. So the
  * number follows the thread's waits: one less with each sleep; all of it after a wait that polled in
  * vain and did not sleep, and once in a while. It counts only while the load is crowded. */
-static __thread struct {
-    unsigned polls;
-    unsigned sleeps;
-    int slept;                  /* since the last wait that polled in vain began */
-} crowded;
+#define crowded (MPIDI_thread_self()->crowded)
 
 static void crowded_wait(void)
 {
