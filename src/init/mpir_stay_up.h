@@ -15,6 +15,7 @@
  *   MPII_is_up           whether there is nothing left to initialize
  *   MPII_end_self        before a session or MPI_COMM_WORLD ends
  *   MPII_stays_up        after a session or MPI_COMM_WORLD has ended: whether to leave it at that
+ *   MPII_quiesce         before the library is taken down
  *
  * Finalizing the library and initializing it again cannot work: both need all processes at the same
  * time, but each process opens and closes its sessions independently.  One process may have closed
@@ -138,6 +139,22 @@ static int finish_sends(void)
     mpi_errno = mpi_errno ? mpi_errno : finish_answers();
     MPID_THREAD_CS_EXIT(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);
     return mpi_errno;
+}
+
+/* The processes of MPI_COMM_WORLD receive what they shall before MPIDI_progress_quiesce ends: it has a
+ * barrier. Others, which were spawned or have connected, may do so later. */
+static int MPII_quiesce(void)
+{
+    int mpi_errno = MPI_SUCCESS, quiesce_errno;
+
+#ifdef MPIDI_CH4_MAX_VCIS
+    if (MPIDIU_get_n_avts() > 1) {      /* there are others, or have been */
+        MPIDI_server_stop();
+        mpi_errno = finish_sends();
+    }
+#endif
+    quiesce_errno = MPIDI_progress_quiesce();
+    return mpi_errno ? mpi_errno : quiesce_errno;
 }
 
 /* MPI_Finalize must call the delete functions of MPI_COMM_SELF's attributes; they cannot wait until

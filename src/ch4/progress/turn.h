@@ -82,7 +82,8 @@ void MPIDI_progress_close(void);
 
 /* In MPI_Finalize, by the last thread in MPI: issue what is posted, then make progress until every
  * process is here, and stop the servers. A process gets here only when it has received all that it
- * waits for, so sends whose requests were freed are complete afterwards. Then the same for ghosts. */
+ * waits for, so sends whose requests were freed are complete afterwards, but for those to other worlds
+ * (mpir_stay_up.h). Then the same for ghosts. */
 int MPIDI_progress_quiesce(void);
 
 #endif /* MPIDI_TURN_H_INCLUDED */
