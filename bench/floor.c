@@ -5,8 +5,8 @@
  * thread each, copied in and copied out, without matching, requests or a library.
  *   rate      million messages/s, with an acknowledgement after each window
  *   latency   one-way time in us of a ping-pong
- * The receiver checks the number in each message, so messages have at least 8 bytes. It prints one
- * JSON line. */
+ * The first word of a message is its number, so messages have at least 8 bytes. It prints one JSON
+ * line. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <sched.h>
@@ -22,18 +22,30 @@
 #include <unistd.h>
 
 #define SLOTS 64
+#define BATCH 16                /* messages taken before the sender is told */
 #define SPINS 2000              /* looks before the processor is yielded */
 #define MOST (1 << 26)
+#define SHORT 128               /* bytes of a message whose number alone tells that it is there */
 
 enum { RATE, LATENCY };
 
-/* One direction. Slot i is full when its turn is the number of the message in it. */
+/* One direction: message i is in slot i % SLOTS as soon as the first word there is i, or -i for the
+ * last message. The receiver looks there, so with a short message no other line moves. A long one is
+ * there when `sent` says so: looks at its first line would take that from the sender, who writes it. */
 typedef struct {
-    _Alignas(128) atomic_long sent;
-    _Alignas(128) atomic_long taken;
+    _Alignas(128) atomic_long sent;     /* of long messages */
+    _Alignas(128) atomic_long taken;    /* told in batches: its line moves once for each */
     atomic_long ready;          /* the receiver has touched the rings */
     _Alignas(128) char data[];
 } ring_t;
+
+/* A process's end of a ring. */
+typedef struct {
+    ring_t *ring;
+    long number;                /* of the last message */
+    long sent;                  /* what the receiver knows */
+    long taken;                 /* what the sender knows, or the receiver has told */
+} end_t;
 
 static size_t bytes = 64, stride;
 static long window = 64;
@@ -45,12 +57,20 @@ static double now(void)
     return (double) t.tv_sec + 1e-9 * (double) t.tv_nsec;
 }
 
-static void wait_for(atomic_long * counter, long least)
+/* After n looks in vain. */
+static void be_patient(long n)
 {
-    for (long n = 0; atomic_load_explicit(counter, memory_order_acquire) < least; n++) {
-        if (n % SPINS == SPINS - 1)
-            sched_yield();
-    }
+    if (n % SPINS == SPINS - 1)
+        sched_yield();
+}
+
+/* Returns the counter when it is at least so much. */
+static long wait_for(atomic_long * counter, long least)
+{
+    long found;
+    for (long n = 0; (found = atomic_load_explicit(counter, memory_order_acquire)) < least; n++)
+        be_patient(n);
+    return found;
 }
 
 static ring_t *ring_new(void)
@@ -71,52 +91,76 @@ static void touch(ring_t * r)
     memset(r->data, 0, SLOTS * stride);
 }
 
-/* Message `number`, from 1 on; a negative first word ends the stream. */
-static void put(ring_t * r, long number, char *buf, int last)
+static char *slot(const end_t * e)
 {
-    long word = last ? -number : number;
-    memcpy(buf, &word, sizeof(word));
-    wait_for(&r->taken, number - SLOTS);
-    memcpy(r->data + (size_t) (number % SLOTS) * stride, buf, bytes);
-    atomic_store_explicit(&r->sent, number, memory_order_release);
+    return e->ring->data + (size_t) (e->number % SLOTS) * stride;
+}
+
+/* The next message, from number 1 on. */
+static void put(end_t * e, const char *buf, int last)
+{
+    e->number++;
+    if (e->number - e->taken > SLOTS)
+        e->taken = wait_for(&e->ring->taken, e->number - SLOTS);
+    char *to = slot(e);
+    memcpy(to + sizeof(long), buf + sizeof(long), bytes - sizeof(long));
+    atomic_store_explicit((atomic_long *) to, last ? -e->number : e->number, memory_order_release);
+    if (bytes > SHORT)
+        atomic_store_explicit(&e->ring->sent, e->number, memory_order_release);
+}
+
+/* The first word of the slot when it is that of the next message; before, it is that of the message
+ * SLOTS ago. */
+static long wait_for_message(const end_t * e, char *from)
+{
+    long before = e->number > SLOTS ? e->number - SLOTS : 0, word;
+    for (long n = 0;; n++) {
+        word = atomic_load_explicit((atomic_long *) from, memory_order_acquire);
+        if (labs(word) == e->number)
+            return word;
+        if (word != before) {
+            fprintf(stderr, "floor: message %ld is wrong\n", e->number);
+            kill(0, SIGKILL);   /* of both processes: setpgid in main */
+        }
+        be_patient(n);
+    }
 }
 
 /* Returns whether it was the last one. */
-static int take(ring_t * r, long number, char *buf)
+static int take(end_t * e, char *buf)
 {
-    long word;
-    wait_for(&r->sent, number);
-    memcpy(buf, r->data + (size_t) (number % SLOTS) * stride, bytes);
-    atomic_store_explicit(&r->taken, number, memory_order_release);
-    memcpy(&word, buf, sizeof(word));
-    if (labs(word) != number) {
-        fprintf(stderr, "floor: message %ld is wrong\n", number);
-        kill(0, SIGKILL);       /* of both processes: setpgid in main */
+    e->number++;
+    if (bytes > SHORT && e->number > e->sent)
+        e->sent = wait_for(&e->ring->sent, e->number);
+    char *from = slot(e);
+    long word = wait_for_message(e, from);
+    memcpy(buf + sizeof(long), from + sizeof(long), bytes - sizeof(long));
+    if (e->number - e->taken == BATCH) {
+        e->taken = e->number;
+        atomic_store_explicit(&e->ring->taken, e->number, memory_order_release);
     }
     return word < 0;
 }
 
-static void receive_all(ring_t * to, ring_t * from, char *buf, long unit)
+static void receive_all(end_t to, end_t from, char *buf, long unit)
 {
-    long number = 0, answer = 0;
     for (int last = 0; !last;) {
         for (long i = 0; i < unit; i++)
-            last = take(to, ++number, buf);
-        put(from, ++answer, buf, 0);
+            last = take(&to, buf);
+        put(&from, buf, 0);
     }
 }
 
 /* Returns the messages sent; a unit of them is answered by one. */
-static long send_all(ring_t * to, ring_t * from, char *buf, long unit, double end)
+static long send_all(end_t to, end_t from, char *buf, long unit, double end)
 {
-    long number = 0, answer = 0;
     for (int last = 0; !last;) {
         last = now() >= end;
         for (long i = 0; i < unit; i++)
-            put(to, ++number, buf, last && i == unit - 1);
-        take(from, ++answer, buf);
+            put(&to, buf, last && i == unit - 1);
+        take(&from, buf);
     }
-    return number;
+    return to.number;
 }
 
 static double option(const char *name, const char *text, double lo, double hi)
@@ -174,7 +218,7 @@ int main(int argc, char **argv)
         touch(to);
         touch(from);
         atomic_store_explicit(&from->ready, 1, memory_order_release);
-        receive_all(to, from, buf, unit);
+        receive_all((end_t) {.ring = to}, (end_t) {.ring = from}, buf, unit);
         _exit(0);
     }
     memset(buf, 0, bytes);
@@ -182,7 +226,7 @@ int main(int argc, char **argv)
     touch(to);
     touch(from);
     start = now();
-    long messages = send_all(to, from, buf, unit, start + seconds);
+    long messages = send_all((end_t) {.ring = to}, (end_t) {.ring = from}, buf, unit, start + seconds);
     seconds = now() - start;
     if (waitpid(child, &status, 0) != child || status)
         return 1;
