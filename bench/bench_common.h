@@ -147,6 +147,16 @@ static inline void bench_wrong(const char *fmt, ...)
     MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
+/* The threads of a barrier start together: *start is when the last of them came. A rate is all that
+ * they do from then until the last one ends: shares of threads that run at different times, each over
+ * its own time, would add up to more than the machine does. */
+static inline void bench_start_together(pthread_barrier_t * line, double *start)
+{
+    if (pthread_barrier_wait(line) == PTHREAD_BARRIER_SERIAL_THREAD)
+        *start = bench_now();
+    pthread_barrier_wait(line);
+}
+
 /* Runs fn(arg + i * stride) in n threads and waits for all. */
 static inline void bench_run_threads(int n, void *(*fn) (void *), void *arg, size_t stride)
 {

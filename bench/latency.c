@@ -22,12 +22,13 @@ typedef struct {
     int id;
     char *buf;
     long trips;
-    double seconds;
+    double begin, end;
 } worker_t;
 
 static options_t opt;
 static int rank;
 static pthread_barrier_t start_line;
+static double start_time;
 
 static void round_trip(worker_t * w, int stop)
 {
@@ -48,15 +49,14 @@ static void *pinger(void *arg)
     int stop;
     for (int i = 0; i < WARM_UP && opt.count == 0; i++)
         round_trip(w, 0);
-    pthread_barrier_wait(&start_line);
-    double start = bench_now(), now;
+    bench_start_together(&start_line, &start_time);
+    w->begin = bench_now();
     do {
-        stop = opt.count ? w->trips + 1 >= opt.count : bench_now() - start >= opt.duration;
+        stop = opt.count ? w->trips + 1 >= opt.count : bench_now() - start_time >= opt.duration;
         round_trip(w, stop);
-        now = bench_now();
         w->trips++;
     } while (!stop);
-    w->seconds = now - start;
+    w->end = bench_now();
     return NULL;
 }
 
@@ -90,17 +90,19 @@ static const char *unit(void)
     return opt.rate ? "million round trips/s" : "us one way";
 }
 
-/* The mean of the threads' latencies, in which a thread that gets no processor weighs most; or the
- * round trips of all threads together. */
+/* The mean of the threads' latencies, each over its own time, in which a thread that gets no processor
+ * weighs most; or the round trips of all threads together, over the time from the common start to the
+ * last one's end. */
 static void report(int threads, const worker_t * w)
 {
-    double sum = 0.0, rate = 0.0;
+    double sum = 0.0, end = 0.0;
     long trips = 0;
     for (int i = 0; i < threads; i++) {
-        sum += w[i].seconds / (2.0 * (double) w[i].trips);
-        rate += (double) w[i].trips / w[i].seconds;
+        sum += (w[i].end - w[i].begin) / (2.0 * (double) w[i].trips);
+        end = w[i].end > end ? w[i].end : end;
         trips += w[i].trips;
     }
+    double rate = (double) trips / (end - start_time);
     double value = opt.rate ? 1e-6 * rate : 1e6 * sum / threads;
     if (opt.json)
         printf("{\"bench\": \"latency\", \"mode\": \"%s\", \"threads\": %d, \"bytes\": %d, "

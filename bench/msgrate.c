@@ -122,9 +122,7 @@ static void *sender(void *arg)
     for (int i = 0; i < WARM_UP_WINDOWS && opt.count == 0; i++)
         send_window(w, 0);
     w->posting = 0.0;
-    if (pthread_barrier_wait(&start_line) == PTHREAD_BARRIER_SERIAL_THREAD)
-        start_time = bench_now();
-    pthread_barrier_wait(&start_line);
+    bench_start_together(&start_line, &start_time);
     do {
         stop = is_last(w, done);
         send_window(w, stop);

@@ -19,6 +19,7 @@ enum { CONTIGUOUS, STRIDED, BATCH };
 static const char *const layout_name[] = { "contiguous", "strided", "batch" };
 
 #define BLOCK 64
+#define WARM_UP_WINDOWS 4
 
 typedef struct {
     int bytes, window, mode, layout, json;
@@ -30,13 +31,14 @@ typedef struct {
     int id;
     char *buf;
     long ops;
-    double seconds;
+    double end;
     char fill;                  /* first byte of the data of this point */
 } worker_t;
 
 static options_t opt;
 static MPI_Win win;
 static pthread_barrier_t start_line;
+static double start_time;
 
 static MPI_Datatype at_target = MPI_CHAR;       /* one block, or all with gaps */
 static int size;
@@ -108,37 +110,42 @@ static void check(const worker_t * w, int targets)
     free(got);
 }
 
+static void issue_window(worker_t * w)
+{
+    for (int i = 0; i < opt.window; i++)
+        issue(opt.mode, w, w->buf, 1 + (int) ((w->ops + i) % (size - 1)));
+    if (size == 2)
+        MPI_Win_flush(1, win);
+    else
+        MPI_Win_flush_all(win);
+    w->ops += opt.window;
+}
+
 static void *origin(void *arg)
 {
     worker_t *w = arg;
-    double start, now;
 
-    pthread_barrier_wait(&start_line);
-    start = bench_now();
+    for (int i = 0; i < WARM_UP_WINDOWS; i++)
+        issue_window(w);
+    w->ops = 0;
+    bench_start_together(&start_line, &start_time);
     do {
-        for (int i = 0; i < opt.window; i++)
-            issue(opt.mode, w, w->buf, 1 + (int) ((w->ops + i) % (size - 1)));
-        if (size == 2)
-            MPI_Win_flush(1, win);
-        else
-            MPI_Win_flush_all(win);
-        w->ops += opt.window;
-        now = bench_now();
-    } while (now - start < opt.duration);
-    w->seconds = now - start;
+        issue_window(w);
+        w->end = bench_now();
+    } while (w->end - start_time < opt.duration);
     return NULL;
 }
 
 static void report(int threads, const worker_t * w)
 {
-    double rate = 0.0;
+    double end = 0.0, rate;
     long ops = 0;
 
     for (int i = 0; i < threads; i++) {
-        rate += (double) w[i].ops / w[i].seconds;
+        end = w[i].end > end ? w[i].end : end;
         ops += w[i].ops;
     }
-    rate *= 1e-6;
+    rate = 1e-6 * (double) ops / (end - start_time);
     if (opt.json)
         printf("{\"bench\": \"rmarate\", \"mode\": \"%s\", \"threads\": %d, \"bytes\": %d, "
                "\"window\": %d, \"layout\": \"%s\", \"processes\": %d, \"operations\": %ld, "
