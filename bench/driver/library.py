@@ -8,12 +8,12 @@ import re
 import subprocess
 
 from driver import child, network, peers
+from driver.figures import FLOOR
 from driver.records import Bad
 
 BENCH = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 MODEL_VARIABLE, LOCK_VARIABLE = "MPIR_CVAR_CH4_THREAD_CS", "MPIR_CVAR_CH4_THREAD_LOCK"
-INHERITED = ("MPIR_CVAR_", "FI_", "UCX_", "OMPI_", "PRTE_", "I_MPI_", "CSP_")
-FLOOR = "floor"     # the name of the shared-memory ring among the libraries
+INHERITED = ("MPIR_CVAR_", "FI_", "UCX_", "OMPI_", "PRTE_", "I_MPI_", "HYDRA_", "CSP_")
 
 
 def newest(program):
@@ -34,11 +34,12 @@ def changed(path):
     return max(there.st_mtime, there.st_ctime)
 
 
-def library_file(program, prefix):
-    """The file of the library itself: what a program loads, else what is in prefix; None without."""
+def library_file(program, prefix, env):
+    """The file of the library itself: what a program loads in an environment, whose LD_LIBRARY_PATH may
+    choose, else what is in prefix; None without."""
     try:
         done = subprocess.run(["ldd", program], capture_output=True, text=True, errors="replace",
-                              check=False, env=callers_environment())
+                              check=False, env=env)
         loaded = re.search(r"\blibmpi(?:ch)?\.so\S* => (/\S+)", done.stdout)
     except OSError:
         loaded = None
@@ -82,13 +83,17 @@ class Library:
     def program(self, parent, program):
         return os.path.join(self.folder(parent), program)
 
+    def file(self, program):
+        """That of the library, as this program loads it."""
+        return library_file(program, self.prefix, self.environment())
+
     def build(self, parent, program):
         """Compiles a program (a path in bench, without .c) if it is older than its sources or than the
         library."""
         to = self.program(parent, program)
         mpicc = os.path.join(self.prefix, "bin", "mpicc")
         if os.access(to, os.X_OK) and os.path.getmtime(to) >= max(
-                newest(program), changed(mpicc), changed(library_file(to, self.prefix))):
+                newest(program), changed(mpicc), changed(self.file(to))):
             return
         os.makedirs(os.path.dirname(to), exist_ok=True)
         # MPICH's own header makes gcc warn about MPI_STATUSES_IGNORE (stringop-overflow)
@@ -131,11 +136,11 @@ class Library:
         self.version = re.sub(r"MPICH Version: ?", "MPICH ", text.split(", package")[0])
         device = re.search(r"MPICH Device:\s*(.+)", out)
         self.device = device.group(1).strip() if device else None
-        self.built = build_of(out, [library_file(self.program(parent, "version"), self.prefix)])
-        self.model, self.lock, self.commit, options = own_build(self.prefix)
+        self.built = build_of(out, [self.file(self.program(parent, "version"))])
+        env = self.environment()        # with what is inherited: the library reads that too
+        self.model, self.lock, self.commit, options = own_build(self.prefix, env)
         self.has_casper = has_option(options, "--enable-casper")
         self.has_stats = has_option(options, "--enable-thread-stats")
-        env = self.environment()        # with what is inherited: the library reads that too
         if self.model == "runtime":
             # the library starts with the first row of the table
             self.model = env.get(MODEL_VARIABLE) or known_models("runtime")[0]
@@ -176,13 +181,14 @@ class Floor:
                 "commit": None, "model": None, "lock": None, "env": {}}
 
 
-def own_build(prefix):
+def own_build(prefix, env=None):
     """(thread-safety model, lock, commit when it was configured, what mpichversion prints): the first
-    ones are None if the library is not ours; so is the commit of one that does not tell it."""
+    ones are None if the library is not ours; so is the commit of one that does not tell it. env: that
+    of its runs."""
     try:
         done = subprocess.run([os.path.join(prefix, "bin", "mpichversion")], capture_output=True,
                               text=True, errors="replace", check=False,
-                              env=callers_environment())
+                              env=env or callers_environment())
     except OSError:
         return None, None, None, ""
     found = re.search(r"^MPICH thread-cs:\s*([a-z-]+)(?:.*lock: ([a-z0-9-]+))?", done.stdout, re.M)

@@ -144,6 +144,24 @@ def columns_and_values(tests, record):
     tests.same("a claim of a result itself", found and found[1], "3 (2..4, n=3) at 4 (fast): within")
 
 
+def file_of_a_run(tests):
+    """The file of a library is the one that its runs load."""
+    tests.script("loaded/ldd", 'echo "libmpi.so.12 => $LD_LIBRARY_PATH/libmpi.so.12 (0x0)"\n')
+    for tool in ("mpicc", "mpirun"):
+        tests.script(f"loaded/bin/{tool}", "")
+    path, inherited = os.environ["PATH"], os.environ.get("LD_LIBRARY_PATH")
+    os.environ.update(PATH=f"{tests.path('loaded')}:{path}", LD_LIBRARY_PATH="/of/the/caller")
+    try:
+        found = [library.Library("x", tests.path("loaded"), own).file("program")
+                 for own in ({"LD_LIBRARY_PATH": "/of/the/runs"}, {})]
+    finally:
+        os.environ["PATH"] = path
+        os.environ.pop("LD_LIBRARY_PATH")
+        if inherited is not None:
+            os.environ["LD_LIBRARY_PATH"] = inherited
+    tests.same("the library that runs load", found, ["/of/the/runs/libmpi.so.12", "/libmpi.so.12"])
+
+
 def commits(tests, fake):
     """A library of ours says from which commit it was configured; others do not."""
     ours = "echo 'MPICH thread-cs: lockq (progress: x, lock: futex)'\n"
