@@ -41,6 +41,7 @@ BENCHMARKS = {
     "fanin": benchmark("msgrate", "-m fanin", "many threads to one receiver, a tag each",
                        floor="rate"),
     "stream": benchmark("msgrate", "-m pairs -u", "as pairs, windows not acknowledged"),
+    "fanout-stream": benchmark("msgrate", "-m fanout -u", "as fanout, windows not acknowledged"),
     "isend": benchmark("msgrate", "-m pairs -p", "time of one MPI_Isend in pairs", "less"),
     "fanin-equal": benchmark("msgrate", "-m fanin -e", "many threads to one receiver, one tag",
                              floor="rate"),
@@ -67,6 +68,9 @@ BENCHMARKS = {
     "post-pairs": benchmark("posttime", "-m pairs", "likewise, they exchange messages", "less"),
     "neighbour": benchmark("neighbour", "", "work of processes that only compute, while threads wait",
                            axis="neighbours", letter="-c", sizes=(2,)),
+    "neighbour-async": benchmark("neighbour", "", "likewise, beside the asynchronous thread, too",
+                                 axis="neighbours", letter="-c", sizes=(2,), env=ASYNC,
+                                 without=("openmpi",)),
     "post": benchmark("casper/post", "", "time of one post (ghost processes)", "less", "users",
                       sizes=GHOST_SIZES),
     "overlap": benchmark("casper/overlap", "", "computation that hides communication", "more",
@@ -127,6 +131,10 @@ KNOBS = {name: {f"MPIR_CVAR_CH4_{variable}": value} for name, variable, value in
     ("backoff", "THREAD_PROGRESS", "backoff"), ("blocking", "THREAD_PROGRESS", "blocking"),
     ("mutex", "THREAD_LOCK", "mutex"), ("ticket", "THREAD_LOCK", "ticket"),
     ("mcs", "THREAD_LOCK", "mcs"))}
+# What some of them are about and the other benchmarks of the set have nothing of: calls of MPI_Test,
+# many receives posted, messages that wait for their receives, and waits that nobody wakes.
+KNOBS_ONLY = {"post-poll": ("tests always try",), "posted": ("match by list", "match table fixed"),
+              "fanout-stream": ("no early yield",), "neighbour-async": ("no early nap",)}
 
 SETS = {
     "models": Set("every model of the given libraries: rates, latency, puts",
@@ -141,13 +149,15 @@ SETS = {
                  [("pairs", MANY, (64,), ""), ("pairs", FEW, SIZES, "-w 64"),
                   ("pairs", FEW, (1, 64, 1024, 16384), "-w 512"),
                   ("stream", SOME, None, ""), ("stream", SOME, None, "-w 512"),
+                  ("fanout-stream", SOME, None, ""),
                   ("processes", FEW, None, ""), ("alltoall", FEW, None, ""),
                   *((b, SOME, None, "") for b in ("fanin", "fanin-equal", "fanout", "flood", "latency",
                                                   "round-trips", "put")),
                   ("put", FEW, SIZES, "-w 64"), ("get", FEW, None, ""), ("acc", FEW, None, ""),
                   ("latency-server", FEW, None, ""), ("isend", FEW, None, ""),
                   *((f"post-{mode}", (8,), None, "") for mode in ("wait", "poll", "pairs")),
-                  ("neighbour", (16,), None, ""), ("posted", None, None, ""),
+                  *((b, (1, 16), None, "") for b in ("neighbour", "neighbour-async")),
+                  ("posted", None, None, ""),
                   *((f"async-{mode}-{layout}", None, (64, 16384), "")
                     for mode in ("put", "get", "acc") for layout in ("contiguous", "strided"))],
                  None, (), ""),
@@ -169,8 +179,10 @@ SETS = {
                   None, (), ""),
     "knobs": Set("lockq, one knob away from its default at a time",
                  [("pairs", (1, 8, 64), None, ""), ("fanout", (1, 8, 64), None, ""),
-                  ("fanin", (8,), None, ""), ("latency", (1, 8), None, ""), ("put", (8,), None, "")],
-                 ("lockq",), (), "", KNOBS),
+                  ("fanin", (8,), None, ""), ("latency", (1, 8), None, ""), ("put", (8,), None, ""),
+                  ("post-poll", (8,), None, ""), ("posted", None, (1000, 100000), ""),
+                  ("fanout-stream", (2, 8), None, ""), ("neighbour-async", (16,), None, "")],
+                 ("lockq",), (), "", KNOBS, KNOBS_ONLY),
     **FIGURES,
 }
 

@@ -14,8 +14,8 @@ from driver.records import FLOOR
 Claim = namedtuple("Claim", "benchmark where ours base low high text over", defaults=(None,))
 # runs: (benchmark, threads, sizes, options), None: the benchmark's own. differs: how the paper's
 # setting is another one. variants: {name: environment}: each model is measured as it is and with each
-# environment.
-Set = namedtuple("Set", "about runs models claims differs variants", defaults=({},))
+# environment. only: {benchmark: the variants that it is for}; other benchmarks are for all.
+Set = namedtuple("Set", "about runs models claims differs variants only", defaults=({}, {}))
 
 LAYOUTS = ("contiguous", "strided", "batch")
 BYTES = (1, 64, 1024, 16384)

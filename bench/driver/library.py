@@ -59,7 +59,8 @@ def build_of(text, paths):
 
 class Library:
     """name: unique in a comparison. env: what it needs on top of the caller's environment; own: the
-    part of it that the user or the model has set, which results keep."""
+    part of it that the user or the model has set, which results keep. untouched: the benchmarks that
+    are not for this variant."""
 
     def __init__(self, name, prefix, own=None, kind=None):
         self.name, self.prefix, self.own = name, os.path.abspath(prefix), dict(own or {})
@@ -69,6 +70,7 @@ class Library:
         self.env = {**peers.environment(self.kind, self.prefix), **self.own}
         self.version = self.device = self.model = self.lock = self.built = self.commit = None
         self.has_casper = self.has_stats = False
+        self.untouched = ()
 
     def environment(self, more=None):
         return {**callers_environment(), **(more or {}), **self.env}
@@ -80,12 +82,12 @@ class Library:
         return os.path.join(parent, real.strip("/").replace("/", "-") + "-"
                             + hashlib.sha256(os.fsencode(real)).hexdigest()[:8])
 
-    def program(self, parent, program):
-        return os.path.join(self.folder(parent), program)
-
     def file(self, program):
         """That of the library, as this program loads it."""
         return library_file(program, self.prefix, self.environment())
+
+    def program(self, parent, program):
+        return os.path.join(self.folder(parent), program)
 
     def build(self, parent, program):
         """Compiles a program (a path in bench, without .c) if it is older than its sources or than the
@@ -288,10 +290,16 @@ def with_locks(libs, locks, tell):
     return found
 
 
-def with_variants(libs, variants):
-    """Each library as it is and, as MODEL NAME, with each environment of {NAME: environment}."""
-    return [lib if name is None else Library(f"{lib.name} {name}", lib.prefix, {**lib.own, **env})
-            for lib in libs for name, env in {None: {}, **variants}.items()]
+def with_variants(libs, variants, only):
+    """Each library as it is and, as MODEL NAME, with each environment of {NAME: environment}. only:
+    {benchmark: the names that it is for, if not for all}."""
+    found = []
+    for lib in libs:
+        found.append(lib)
+        for name, env in variants.items():
+            found.append(Library(f"{lib.name} {name}", lib.prefix, {**lib.own, **env}))
+            found[-1].untouched = [b for b, names in only.items() if name not in names]
+    return found
 
 
 def named_library(text):

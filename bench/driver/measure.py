@@ -234,8 +234,15 @@ class Progress:
             print("\r" + " " * 79 + "\r", end="", file=sys.stderr, flush=True)
 
 
+def is_for(library, benchmark):
+    """Whether a benchmark has something of what a variant changes."""
+    return benchmark not in getattr(library, "untouched", ())
+
+
 def takes_part(library, point):
     b = BENCHMARKS[point.benchmark]
+    if not is_for(library, point.benchmark):
+        return False
     if library.kind == "lock" or b.kind == "locks":
         return library.kind == b.kind[:-1]
     if b.traced and not getattr(library, "has_stats", False):

@@ -73,8 +73,16 @@ def knobs(tests):
     for tool in ("mpicc", "mpirun"):
         tests.script(f"knobs/bin/{tool}", "")
     lib = library.Library("m", tests.path("knobs"), {"A": "1", "B": "1"})
-    tests.same("variants", [(v.name, v.own) for v in library.with_variants([lib], {"x": {"B": "2"}})],
+    libs = library.with_variants([lib], {"x": {"B": "2"}, "y": {"C": "3"}}, {"posted": ("x",)})
+    tests.same("variants", [(v.name, v.own) for v in libs[:2]],
                [("m", {"A": "1", "B": "1"}), ("m x", {"A": "1", "B": "2"})])
+    points = measure.points_of([("posted", (), (1,), ()), ("pairs", (1,), (1,), ())])
+    tests.same("a benchmark that is for one of them",
+               [[v.name for v in libs if measure.takes_part(v, p)] for p in points],
+               [["m", "m x"], ["m", "m x", "m y"]])
+    tests.same("benchmarks of some knobs", [name for name, knobs in catalog.KNOBS_ONLY.items()
+                                            if name not in catalog.BENCHMARKS
+                                            or not set(knobs) <= set(catalog.KNOBS)], [])
 
 
 def micro(tests):
