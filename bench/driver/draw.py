@@ -5,10 +5,12 @@ import os
 import re
 from collections import Counter
 
+from driver.figures import FLOOR
 from driver.records import Bad
-from driver.report import TABLE, WORD, experiment, groups_of, measured, names_of
+from driver.report import TABLE, WORD, experiment, groups_of, names_of, with_floor
 
 MARKERS = "osv^D<>PX*ph"
+ENOUGH = 3          # runs of a point; of fewer its mark is hollow
 
 
 def abscissa(points):
@@ -27,6 +29,11 @@ def scale_of(points):
     return ("symlog", {"linthresh": min(positive)}) if positive else ("linear", {})
 
 
+def looks_of(library):
+    """The floor is no rival: a dashed line."""
+    return {"linestyle": "--", "color": "black"} if library == FLOOR else {}
+
+
 def draw_lines(axes, points, x):
     from matplotlib import ticker
     lines, names = groups_of(points, ("library", "build")), names_of(points)
@@ -36,11 +43,15 @@ def draw_lines(axes, points, x):
         axes.set_prop_cycle(color=colormaps["tab20"].colors)
     for i, (build, line) in enumerate(lines.items()):
         line = sorted(line, key=lambda p: p[x])
-        values = [p["value"] for p in line]
-        axes.errorbar([p[x] for p in line], values, label=names[build], capsize=3,
-                      marker=MARKERS[i % len(MARKERS)],
-                      yerr=[[v - p["low"] for v, p in zip(values, line)],
-                            [p["high"] - v for v, p in zip(values, line)]])
+        values, marker = [p["value"] for p in line], MARKERS[i % len(MARKERS)]
+        bars = axes.errorbar([p[x] for p in line], values, label=names[build], capsize=3, marker=marker,
+                             yerr=[[v - p["low"] for v, p in zip(values, line)],
+                                   [p["high"] - v for v, p in zip(values, line)]],
+                             **looks_of(build[0]))
+        weak = [(p[x], p["value"]) for p in line if p["n"] < ENOUGH]
+        if weak:
+            axes.plot(*zip(*weak), linestyle="none", marker=marker, markerfacecolor="white",
+                      color=bars[0].get_color(), zorder=bars[0].get_zorder() + 0.1)
     ticks = sorted({p[x] for p in points})
     axes.set_xscale("symlog", base=2)
     axes.set_xticks(ticks, [str(t) for t in ticks])
@@ -52,7 +63,8 @@ def draw_lines(axes, points, x):
     axes.minorticks_off()
     axes.set_xlabel(x.replace("_", " "))
     axes.set_ylabel(f"{points[0]['unit']} ({WORD[points[0]['better']]})")
-    beside = {"loc": "center left", "bbox_to_anchor": (1, 0.5)} if many else {}
+    # it grows downwards, as the title is longer than the axes
+    beside = {"loc": "upper left", "bbox_to_anchor": (1, 1)} if many else {}
     axes.legend(fontsize="small", **beside)
 
 
@@ -79,6 +91,14 @@ def figures_of(points):
                    name if taken[name] == 1 else f"{name}-{taken[name]}")
 
 
+def meaning_of(points):
+    """What marks and bars are."""
+    words = ("medians, ranges where fewer than 6 runs, else 95 % intervals"
+             if any(p["n"] < 6 for p in points) else "medians, 95 % intervals")
+    return words + (f"; hollow: fewer than {ENOUGH} runs" if any(p["n"] < ENOUGH for p in points)
+                    else "")
+
+
 def plot(points, folder, state=None):
     """Writes figures to folder; state: those of one state of the machine. Returns the exit status."""
     try:
@@ -89,13 +109,11 @@ def plot(points, folder, state=None):
     matplotlib.use("Agg")
     from matplotlib import pyplot
     drawn = 0
-    for x, lines, words, name in figures_of([p for p in measured(points)
+    for x, lines, words, name in figures_of([p for p in with_floor(points)
                                              if state in (None, p["state"])]):
         figure, axes = pyplot.subplots(figsize=(8, 5))
         draw_lines(axes, lines, x)
-        intervals = ("ranges where fewer than 6 runs, else 95 % intervals"
-                     if any(p["n"] < 6 for p in lines) else "95 % intervals")
-        axes.set_title(f"{' '.join(words)}\n{lines[0]['machine']}; medians, {intervals}", fontsize=9)
+        axes.set_title(f"{' '.join(words)}\n{lines[0]['machine']}\n{meaning_of(lines)}", fontsize=9)
         os.makedirs(folder, exist_ok=True)
         drawn += 1
         path = os.path.join(folder, name + ".png")

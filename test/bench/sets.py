@@ -114,6 +114,10 @@ def scales(tests):
                            ((-1, 0.5), ("symlog", {"linthresh": 0.5})), ((0, 0), ("linear", {}))):
         tests.same(f"the scale of {values}", draw.scale_of([{"value": v, "low": v} for v in values]),
                    wanted)
+    tests.same("hollow marks have a word", ["hollow" in draw.meaning_of([{"n": n}, {"n": 9}])
+                                            for n in (2, 3)], [True, False])
+    tests.same("the floor is dashed", [bool(draw.looks_of(name)) for name in ("floor", "lockq")],
+               [True, False])
     try:
         found = draw.plot([], tests.path("figures"))
     except records.Bad as e:
