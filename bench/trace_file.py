@@ -24,6 +24,7 @@ NEEDED = {
 }
 HEAD = {"process": ["rank", "size"], "library": ["model", "progress", "lock", "vcis"],
         "trace": ["sample", "records", "begin", "end", "untraced_threads", "misses", "fair_one"]}
+A_FEW = 0.01        # of the acquisitions of the thread with most
 WORDS = {"model", "progress", "lock", "host"}
 
 
@@ -144,7 +145,10 @@ class Trace:
         return (getattr(b, what) - getattr(a, what)) / (b.time - a.time) * 1e9
 
     def active_threads(self):
-        return sum(1 for t in self.thread if t.holds + t.skipped + t.dropped_holds)
+        """Threads that took a lock more than a few times: not a main thread that only starts and ends
+        the others."""
+        held = [t.holds + t.skipped + t.dropped_holds for t in self.thread]
+        return sum(n > A_FEW * max(held) for n in held)
 
     def pairs(self):
         """Holds of one VCI that followed each other."""

@@ -14,14 +14,14 @@ MAIN, PROGRESS = "tab:blue", "tab:orange"
 
 
 def wasted(t):
-    share = t.share("hold", "wasted", "unsuccessful")
+    share = t.share("total", "wasted", "unsuccessful")
     return None if share is None else 100 * share
 
 
 # title, unit, and for each line of a label its name and the figure of a trace
 PANELS = (
     ("bias factor (6a, 8a)", "M(S) / F(S)",
-     [(f" ({level})", lambda t, level=level: t.bias("hold", level)) for level in LEVELS]),
+     [(f" ({level})", lambda t, level=level: t.bias("total", level)) for level in LEVELS]),
     ("wasted polls (6b, 8b, 11a)", "% of unsuccessful polls", [("", wasted)]),
     ("dangling requests (6c, 7b, 8c, 9b, 11b)", "average", [("", lambda t: t.average("dangling"))]),
     ("posted receives (7a, 9a, 11c)", "average length",

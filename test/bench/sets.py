@@ -5,7 +5,8 @@ import os
 import re
 import subprocess
 
-from driver import catalog, draw, library, measure, records, report
+import trace_file
+from driver import catalog, draw, library, measure, records, report, traced
 
 BENCH = os.path.dirname(os.path.dirname(os.path.abspath(catalog.__file__)))
 RESULTS = os.path.join(BENCH, "results")
@@ -172,6 +173,25 @@ def file_of_a_run(tests):
         if inherited is not None:
             os.environ["LD_LIBRARY_PATH"] = inherited
     tests.same("the library that runs load", found, ["/of/the/runs/libmpi.so.12", "/libmpi.so.12"])
+
+
+def totals(tests, trace):
+    """Bias and wasted polls are of all acquisitions: records that were dropped are no matter. A thread
+    with a few acquisitions does not count."""
+    text = trace.replace("thread 1 2 0 0 0", "thread 1 2 0 999 7")
+    text = re.sub("(total 0 3 1 2 4) 1", r"\1 3", text)
+    os.makedirs(tests.path("totals"))
+    with open(tests.path("totals/t.1"), "w", encoding="ascii") as f:
+        f.write(text)
+    tests.same("figures of totals", [traced.result(name, tests.path("totals"))[0]
+                                     for name in ("bias", "bias-core", "wasted")], [3.0, 2.0, 100.0])
+    try:
+        found = traced.result("dangling", tests.path("totals"))
+    except traced.Full:
+        found = None
+    tests.same("one of records is not there", found, None)
+    tests.same("threads at work", [trace_file.Trace(tests.path(name)).active_threads()
+                                   for name in ("totals/t.1", "trace")], [1, 2])
 
 
 def commits(tests, fake):
