@@ -4,7 +4,7 @@
 import math
 from collections import namedtuple
 
-from driver.records import FLOOR
+FLOOR = "floor"     # the name of the shared-memory ring among the libraries
 
 # What a paper says: on benchmark, at points that have these fields, the result of `ours` over that of
 # `base` is in [low, high] (None: it gives no number). Both are names of libraries, models, or locks
@@ -215,3 +215,18 @@ TOPC = {
 }
 
 FIGURES = {**ICS19, **TOPC}
+
+
+def is_called(result, name):
+    """Whether this is the library, the model, or the lock of model global of that name."""
+    return (result["library"] == name or result.get("model") == name
+            or result.get("model") == "global" and result.get("lock") == name)
+
+
+def bases_of(result):
+    """(benchmark, name) of each base with which a claim of its set compares a result, but the floor."""
+    of_set = FIGURES.get(result.get("set"))
+    return list(dict.fromkeys(
+        (c.over or c.benchmark, c.base) for c in (of_set.claims if of_set else ())
+        if c.benchmark == result["benchmark"] and c.base not in (None, FLOOR)
+        and is_called(result, c.ours) and all(result.get(k) == v for k, v in c.where.items())))

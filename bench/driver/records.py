@@ -8,8 +8,9 @@ what is the same in all rows and the names of the columns, then one JSON array f
 point has the number of runs that ended (n), and for the value its median, minimum and maximum.
 Records are points of their own if they differ in anything but what was measured. Points of
 tsm-bench also have the interval of the median (low, high), the ratio to the library `base` in the
-same repeats with its interval, that to the floor, and how many runs failed or were dropped because
-the machine's state changed within them.
+same repeats with its interval, that to the floor, those to what a paper compares it with (paired: for
+"BENCHMARK LIBRARY" the ratio, its interval, and the number of pairs), and how many runs failed or were
+dropped because the machine's state changed within them.
 """
 import json
 import math
@@ -17,6 +18,7 @@ import os
 import statistics
 import time
 
+from driver.figures import FLOOR, bases_of, is_called
 from driver.stats import median_interval, paired_ratio
 
 # fields that were measured: each point keeps their median
@@ -39,10 +41,9 @@ COMPARED = {"benchmark": str, "better": str, "axes": list, "options": str, "libr
 RAW = {"state": str, "run": int, "repeat": int}
 POINT = {"state": str, **dict.fromkeys(("n", "value", "min", "max", "low", "high"), NUMBER)}
 BAD_POINT = {"failed": int, "dropped": int, "why": str}
-OPTIONAL = {"set": str, "nth": int, "inherited": dict, "users": int, "duration": NUMBER,
+OPTIONAL = {"set": str, "nth": int, "inherited": dict, "users": int, "duration": NUMBER, "paired": dict,
             **dict.fromkeys(("version", "device", "build", "commit", "model", "lock", "unit",
                             "bench"), str)}
-FLOOR = "floor"     # the library to which the ratio of_floor refers
 
 
 class Bad(Exception):
@@ -94,7 +95,10 @@ def is_compared(record):
             and all(isinstance(axis, str) for axis in record["axes"])
             and are(record, dict.fromkeys(record["axes"], int))
             and all(are(record, {f"{name}_{end}": NUMBER for end in ("low", "high", "pairs")})
-                    for name in ("ratio", "of_floor") if record.get(name) is not None))
+                    for name in ("ratio", "of_floor") if record.get(name) is not None)
+            and all(isinstance(ratio, list) and len(ratio) == 4
+                    and all(isinstance(x, NUMBER) for x in ratio)
+                    for ratio in (record.get("paired") or {}).values()))
 
 
 def complete(record):
@@ -193,9 +197,16 @@ def by_repeat(runs):
     return {(r["run"], r["repeat"]): r["value"] for r in runs}
 
 
-def point_of(fields, runs, state, others):
+def ratio_of(runs, others):
+    """[ratio of pairs, the ends of its interval, number of pairs], or None."""
+    found = paired_ratio(by_repeat(runs), by_repeat(others))
+    return found and [short(found[0]), *map(short, found[1]), found[2]]
+
+
+def point_of(fields, runs, state, others, paired):
     """A point of tsm-bench. runs: those in this state. others: (name, runs) of what to compare it
-    with. All points have the same fields, so that medians are one block; None is what there is not."""
+    with; paired: likewise, for claims of papers. All points have the same fields, so that medians are
+    one block; None is what there is not."""
     values = [r["value"] for r in runs]
     low, high = median_interval(values)
     same = {k: v for k, v in runs[0].items() if k not in MEASURED + DROPPED + ("state",)}
@@ -206,11 +217,10 @@ def point_of(fields, runs, state, others):
         if found:
             point[field] = short(statistics.median(found))
     for name, other in others:
-        ratio = paired_ratio(by_repeat(runs), by_repeat(other))
-        point.update({name: short(ratio[0]), f"{name}_low": short(ratio[1][0]),
-                      f"{name}_high": short(ratio[1][1]), f"{name}_pairs": ratio[2]}
-                     if ratio else dict.fromkeys((name, *(f"{name}_{end}" for end in
-                                                          ("low", "high", "pairs")))))
+        names = (name, *(f"{name}_{end}" for end in ("low", "high", "pairs")))
+        point.update(zip(names, ratio_of(runs, other) or [None] * 4))
+    ratios = {name: ratio_of(runs, other) for name, other in paired}
+    point["paired"] = {name: ratio for name, ratio in ratios.items() if ratio} or None
     return point
 
 
@@ -219,17 +229,32 @@ def place_of(fields, library):
     return key_of({k: v for k, v in fields.items() if k not in IDENTITY}), library
 
 
+def place_of_bases(record, benchmark):
+    """What a record has in common with that benchmark's results to which a claim may compare it."""
+    fields = {k: v for k, v in asked(record).items() if k not in IDENTITY + ("better",)}
+    return key_of({**fields, "benchmark": benchmark})
+
+
+def runs_of_base(record, there, benchmark, name):
+    """The runs of the first library with that name, model or lock in a benchmark, at the place of the
+    record. there: {place_of_bases: records}."""
+    found = [r for r in there.get(place_of_bases(record, benchmark), []) if is_called(r, name)]
+    first = min(found, key=lambda r: (r["run"], r.get("nth", 0)), default=None)
+    return [r for r in found if r["library"] == first["library"]]
+
+
 def in_state(runs, state):
     return [r for r in runs if r["value"] is not None and r["state"] == state]
 
 
 def compared_points(records):
     """The points of raw results of tsm-bench, the libraries in the order in which they were given."""
-    groups, named = {}, {}      # named: of all libraries of a name, as it may be built anew
+    groups, named, there = {}, {}, {}   # named: of all libraries of a name, as it may be built anew
     for r in records:
         fields = asked(r)
         groups.setdefault(key_of(fields), (fields, []))[1].append(r)
         named.setdefault(place_of(fields, r["library"]), []).append(r)
+        there.setdefault(place_of_bases(r, r["benchmark"]), []).append(r)
     places, points = {}, []
     for fields, _ in groups.values():
         places.setdefault(place_of(fields, None), len(places))
@@ -244,7 +269,9 @@ def compared_points(records):
             others = [(name, in_state(named.get(place_of(fields, lib), []), state)
                        if lib != fields["library"] else [])
                       for name, lib in (("ratio", fields["base"]), ("of_floor", FLOOR))]
-            points.append(point_of(fields, mine, state, others))
+            paired = [(f"{bench} {name}", in_state(runs_of_base(runs[0], there, bench, name), state))
+                      for bench, name in bases_of(runs[0])]
+            points.append(point_of(fields, mine, state, others, paired))
         if any(bad.values()):
             points.append({**fields, "n": 0, "value": None, "unit": runs[0].get("unit", ""),
                            "bench": runs[0].get("bench", ""), **bad,

@@ -5,7 +5,7 @@ import math
 from collections import Counter
 
 from driver.catalog import SETS
-from driver.library import FLOOR
+from driver.figures import FLOOR, is_called
 from driver.records import Bad
 
 # what points have in common of which results may be compared; of one table or figure
@@ -18,10 +18,13 @@ WORD = {"more": "more is better", "less": "less is better"}
 TAIL = (("p99", "p99"), ("p99.9", "p99_9"), ("p99.99", "p99_99"), ("longest", "longest"),
         ("over 100 us", "over_100us"), ("preempted", "preempted"))
 
+LEAST = 5           # pairs, or runs, from which on a word is said about a claim
+ABOUT = 0.1         # a paper's single number stands for a range, from so much below it to above it
 FEW = "Intervals of fewer than 6 runs or pairs are the range of these, and cover less than 95 %."
 RATIOS = ("Ratios, at the values of the axes: of pairs of runs, with the interval; or of the medians "
-          "(n: runs of both). Where all of the interval is within, below or above the paper's, a word "
-          "says so:")
+          "(n: runs of both). A word says where all of the interval, of at least "
+          f"{LEAST} pairs, is within, below or above the paper's range; that of a single number "
+          f"is {100 * ABOUT:g} % to both sides:")
 
 
 def few(point):
@@ -69,10 +72,10 @@ def groups_of(points, keys):
     return groups
 
 
-def interval(point, name, more=""):
+def interval(point, name):
     if point.get(name) is None:
         return ""
-    return f"{point[name]:.3g} ({point[name + '_low']:.3g}..{point[name + '_high']:.3g}{more})"
+    return f"{point[name]:.3g} ({point[name + '_low']:.3g}..{point[name + '_high']:.3g})"
 
 
 def number(point, name):
@@ -187,34 +190,42 @@ def experiment(point):
 
 # ---- what the papers say ----
 
-def is_called(point, name):
-    """Whether this is the library, the model, or the lock of model global of that name."""
-    return (point["library"] == name or point.get("model") == name
-            or point.get("model") == "global" and point.get("lock") == name)
+def range_of(claim):
+    """The ends of what the paper says. A single number is about that."""
+    if claim.low != claim.high:
+        return claim.low, claim.high
+    return (1 - ABOUT) * claim.low, (1 + ABOUT) * claim.high
+
+
+def paper_of(claim):
+    if claim.low is None:
+        return "no number"
+    if claim.low == claim.high:
+        return "about {:g}, so {:.4g} to {:.4g}".format(claim.low, *range_of(claim))
+    return f"above {claim.low:g}" if claim.high == math.inf else f"{claim.low:g} to {claim.high:g}"
 
 
 def verdict(claim, ends=None, pairs=0):
-    """What the ends of our interval say of the paper's number or range. One pair has no interval."""
+    """What the ends of our interval say of the paper's range. Of few pairs it says too little."""
     if claim.low is None:
         return ""
-    if pairs < 2:
+    if pairs < LEAST:
         return ": open"
-    low, high = ends
-    return (": within" if claim.low <= low and high <= claim.high else ": below" if high < claim.low
-            else ": above" if low > claim.high else ": open")
+    (low, high), (least, most) = ends, range_of(claim)
+    return (": within" if least <= low and high <= most else ": below" if high < least
+            else ": above" if low > most else ": open")
 
 
 def our_ratios(points, claim):
     """Yields (the place, the machine and its state, our ratio, a word) where the claim speaks of the
-    point, for each build of the two libraries. The ratio is that of pairs where the runs were paired
-    with the paper's base, else that of the medians, with the number of runs of both. Without a base it
-    is our result itself."""
+    point, for each build of the two libraries. The ratio is that of pairs; else, as for medians files
+    that have only those with --base, that of the medians, with the number of runs of both. Without a
+    base it is our result itself."""
     over = claim.over or claim.benchmark
     here = [p for p in points if p["benchmark"] in (claim.benchmark, over)
             and all(p.get(k) == v for k, v in claim.where.items())]
     keys = tuple(here[0]["axes"]) if here else ()
     keys += tuple(key for key in EXPERIMENT if key != "benchmark")
-    name = "of_floor" if claim.base == FLOOR else "ratio"
     if claim.base is None:
         for p in builds_called(here, claim.benchmark, claim.ours):
             yield (place(p), (p["machine"], p["state"]),
@@ -225,17 +236,28 @@ def our_ratios(points, claim):
         base = builds_called(same, over, claim.base)
         for p in builds_called(same, claim.benchmark, claim.ours):
             at = place(p), (p["machine"], p["state"])
-            paired = name == "of_floor" or over == p["benchmark"] and any(
-                b["library"] == p["base"] for b in base)
-            if paired and p.get(name) is not None:
-                pairs = p[f"{name}_pairs"]
-                yield (*at, interval(p, name, f", {pairs} pair{'s' if pairs > 1 else ''}"),
-                       verdict(claim, (p[f"{name}_low"], p[f"{name}_high"]), pairs))
-            elif name == "ratio":
-                for b in base:
-                    if b["value"] > 0:
-                        yield (*at, f"{p['value'] / b['value']:.3g} (n={p['n']},{b['n']})",
-                               verdict(claim))
+            paired = paired_with(p, claim, base)
+            if paired:
+                ratio, low, high, pairs = paired
+                yield (*at, f"{ratio:.3g} ({low:.3g}..{high:.3g}, {pairs} pair{'s' * (pairs > 1)})",
+                       verdict(claim, (low, high), pairs))
+                continue
+            for b in base:
+                if b["value"] > 0:
+                    yield (*at, f"{p['value'] / b['value']:.3g} (n={p['n']},{b['n']})", verdict(claim))
+
+
+def paired_with(p, claim, base):
+    """[ratio, low, high, pairs] of a point to the base of a claim, or None. base: its points."""
+    over = claim.over or claim.benchmark
+    found = (p.get("paired") or {}).get(f"{over} {claim.base}")
+    if found:
+        return found
+    name = "of_floor" if claim.base == FLOOR else "ratio"
+    if name == "ratio" and (over != p["benchmark"] or p["base"] not in [b["library"] for b in base]):
+        return None
+    ends = (name, *(f"{name}_{end}" for end in ("low", "high", "pairs")))
+    return None if p.get(name) is None else [p[end] for end in ends]
 
 
 def builds_called(points, benchmark, name):
@@ -247,9 +269,6 @@ def builds_called(points, benchmark, name):
 def claims(points, name):
     """Lines: the paper's ratio beside ours."""
     for claim in SETS[name].claims:
-        paper = ("no number" if claim.low is None else f"{claim.low:g}" if claim.low == claim.high
-                 else f"above {claim.low:g}" if claim.high == math.inf
-                 else f"{claim.low:g} to {claim.high:g}")
         ratios = list(our_ratios(points, claim))
         several = len({machine for _, (machine, _), *_ in ratios}) > 1
         found = [f"{ratio} at {', '.join(str(x) for x in at)} "
@@ -258,7 +277,7 @@ def claims(points, name):
         what = (f"{claim.benchmark}, {claim.ours}" if claim.base is None
                 else f"{claim.benchmark} over {claim.over}, {claim.ours}" if claim.over
                 else f"{claim.benchmark}, {claim.ours} over {claim.base}")
-        yield (f"  {what}: paper {paper} ({claim.text}); "
+        yield (f"  {what}: paper {paper_of(claim)} ({claim.text}); "
                f"ours {'; '.join(found) or 'not measured'}")
     if SETS[name].differs:
         yield f"  What differs: {SETS[name].differs}"

@@ -1,6 +1,7 @@
 # Copyright (C) by the MPICH-TSM developers
 # See COPYRIGHT in top-level directory
 """Tests for test/bench/driver: what sets have, and the figures that are drawn."""
+import json
 import os
 import re
 import subprocess
@@ -151,28 +152,44 @@ def columns_and_values(tests, record):
     tests.same("percentiles", [row[-4:] for row in rows if row[:2] == ["4", "a"]],
                [["1", "2", "12.5", "4010"]])
     points = records.points_of([record("mutex", value, i, set="topc-fig6", benchmark="pairs-bias")
-                                for i, value in enumerate((2, 3, 4))])
+                                for i, value in enumerate((2, 3, 3, 3, 4))])
     text = "\n".join(report.report(points))
     found = re.search(r"pairs-bias, mutex: paper above 1 \(.*\); ours (.*)", text)
-    tests.same("a claim of a result itself", found and found[1], "3 (2..4, n=3) at 4 (fast): within")
+    tests.same("a claim of a result itself", found and found[1], "3 (2..4, n=5) at 4 (fast): within")
 
 
-def file_of_a_run(tests):
-    """The file of a library is the one that its runs load."""
-    tests.script("loaded/ldd", 'echo "libmpi.so.12 => $LD_LIBRARY_PATH/libmpi.so.12 (0x0)"\n')
-    for tool in ("mpicc", "mpirun"):
-        tests.script(f"loaded/bin/{tool}", "")
-    path, inherited = os.environ["PATH"], os.environ.get("LD_LIBRARY_PATH")
-    os.environ.update(PATH=f"{tests.path('loaded')}:{path}", LD_LIBRARY_PATH="/of/the/caller")
-    try:
-        found = [library.Library("x", tests.path("loaded"), own).file("program")
-                 for own in ({"LD_LIBRARY_PATH": "/of/the/runs"}, {})]
-    finally:
-        os.environ["PATH"] = path
-        os.environ.pop("LD_LIBRARY_PATH")
-        if inherited is not None:
-            os.environ["LD_LIBRARY_PATH"] = inherited
-    tests.same("the library that runs load", found, ["/of/the/runs/libmpi.so.12", "/libmpi.so.12"])
+def paired_claims(tests, record):
+    """Two libraries that a paper compares have their ratio of pairs whatever --base is, also from
+    medians, and between two benchmarks."""
+    rows = [record(lib, value * 10 ** i, i, set="topc-fig17", benchmark="kmer", base="lockq")
+            for i in range(6) for lib, value in (("lockq", 7), ("mutex", 10), ("clh", 12 + i / 10))]
+    rows += [record(lib, value * 10 ** i, i, set="topc-fig7", benchmark=benchmark, threads=16,
+                    model="global", lock="mutex", base="lockq")
+             for i in range(6) for lib, benchmark, value in (
+                 ("m1", "fanout", 1), ("m1", "flood", 4), ("m2", "fanout", 9), ("m2", "flood", 9))]
+    with open(tests.path("paired.jsonl"), "w", encoding="ascii") as f:
+        f.write("".join(json.dumps(r) + "\n" for r in rows))
+    points = records.points_of(records.load(tests.path("paired.jsonl")))
+    tests.same("ratios that claims need", {(p["library"], p["benchmark"]): p["paired"] for p in points
+                                           if p["paired"]},
+               {("clh", "kmer"): {"kmer mutex": [1.225, 1.2, 1.25, 6]},
+                **{(lib, "fanout"): {"flood mutex": [0.25 if lib == "m1" else 2.25] * 3 + [6]}
+                   for lib in ("m1", "m2")}})
+    status, out, err = tests.tool("report", "paired.jsonl")
+    tests.tell("a claim between two others than the base", status == 0 and "clh over mutex: paper "
+               "1.1 to 1.38 (10 to 38 % better); ours 1.23 (1.2..1.25, 6 pairs) at 4 (fast): within"
+               in out, out + err)
+    tests.tool("condense", "paired.jsonl", "--command", "by hand")
+    tests.same("the same report from their medians", tests.tool("report", "paired.medians"),
+               (0, out, ""))
+    with open(tests.path("paired.medians"), encoding="ascii") as f:
+        text = f.read()
+    for ratio, instead in (('[1.225,1.2,1.25,6]', '[1.225,1.2,6]'), ('[1.225,', '["x",')):
+        with open(tests.path("pairs.bad"), "w", encoding="ascii") as f:
+            f.write(text.replace(ratio, instead))
+        status, out, err = tests.tool("report", "pairs.bad")
+        tests.tell(f"refuses ratios that are none: {instead}", ratio in text and status == 2
+                   and "not a result" in err, f"{status}: {err}")
 
 
 def totals(tests, trace):
@@ -192,6 +209,24 @@ def totals(tests, trace):
     tests.same("one of records is not there", found, None)
     tests.same("threads at work", [trace_file.Trace(tests.path(name)).active_threads()
                                    for name in ("totals/t.1", "trace")], [1, 2])
+
+
+def file_of_a_run(tests):
+    """The file of a library is the one that its runs load."""
+    tests.script("loaded/ldd", 'echo "libmpi.so.12 => $LD_LIBRARY_PATH/libmpi.so.12 (0x0)"\n')
+    for tool in ("mpicc", "mpirun"):
+        tests.script(f"loaded/bin/{tool}", "")
+    path, inherited = os.environ["PATH"], os.environ.get("LD_LIBRARY_PATH")
+    os.environ.update(PATH=f"{tests.path('loaded')}:{path}", LD_LIBRARY_PATH="/of/the/caller")
+    try:
+        found = [library.Library("x", tests.path("loaded"), own).file("program")
+                 for own in ({"LD_LIBRARY_PATH": "/of/the/runs"}, {})]
+    finally:
+        os.environ["PATH"] = path
+        os.environ.pop("LD_LIBRARY_PATH")
+        if inherited is not None:
+            os.environ["LD_LIBRARY_PATH"] = inherited
+    tests.same("the library that runs load", found, ["/of/the/runs/libmpi.so.12", "/libmpi.so.12"])
 
 
 def commits(tests, fake):
