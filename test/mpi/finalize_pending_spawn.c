@@ -1,8 +1,8 @@
 /* Copyright (C) by the MPICH-TSM developers
  * See COPYRIGHT in top-level directory */
 
-/* MPI_Finalize with a pending send to a process that was spawned, whose request was freed. The receiver,
- * which comes late, must get it: MPI_COMM_WORLD's processes have all ended MPI meanwhile. */
+/* MPI_Finalize with a pending send to a process that was spawned, whose request was freed. The
+ * receiver, which comes late, must get it: MPI_COMM_WORLD's processes have all ended MPI by then. */
 #include "mt.h"
 
 #define LATE 500000             /* microseconds */
