@@ -82,7 +82,8 @@ static int is_teller(const MPIR_Comm * comm)
  * threshold stays, because receives may wait on their way; csp_recv.c refuses what no longer works. */
 static int wished_threshold(const MPIR_Comm * comm)
 {
-    if (comm->hints[threshold] == MPIDI_COMM(comm, casper_least) ||
+    if (comm->hints[threshold] == 0 ||
+        comm->hints[threshold] == MPIDI_COMM(comm, casper_least) ||
         comm->hints[MPIR_COMM_HINT_EXACT_LENGTH])
         return comm->hints[threshold];
     if (is_teller(comm))

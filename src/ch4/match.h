@@ -109,11 +109,11 @@ MPL_STATIC_INLINE_PREFIX void MPIDI_match_prefetch(const MPIR_Request * req)
 {
     const MPIR_Request *next = MPIDI_MATCH(req).next;
 
-    if (MPIR_CVAR_CH4_SHM_PREFETCH) {
+    if (next && MPIR_CVAR_CH4_SHM_PREFETCH) {
         tsm_prefetch_write(&next->cc);
         tsm_prefetch_write(&MPIDI_MATCH(next));
         tsm_prefetch_write(&MPIDIG_REQUEST(next, buffer));
-        tsm_prefetch_write(&MPIDI_REQUEST(next, is_local));
+        tsm_prefetch_write(&MPIDI_REQUEST(next, am_ext));
     }
 }
 

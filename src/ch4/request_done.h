@@ -70,6 +70,14 @@ static inline int MPIR_Request_is_idle(MPIR_Request * req, MPI_Status * status)
     return 1;
 }
 
+/* The last step of a function that returns err, the error of req: err_return.h. */
+int MPIR_Err_of_request(MPIR_Request * req, int err);
+
+static inline int MPIR_Request_error(MPIR_Request * req, int err)
+{
+    return likely(err == MPI_SUCCESS) ? MPI_SUCCESS : MPIR_Err_of_request(req, err);
+}
+
 /* The status and the error of a complete request, which is not persistent. It may be partitioned, and
  * inactive: then its last status is no longer that of an operation. */
 static inline int MPIR_Request_peek(MPIR_Request * req, MPI_Status * status)
@@ -77,15 +85,7 @@ static inline int MPIR_Request_peek(MPIR_Request * req, MPI_Status * status)
     if (MPIR_Request_is_idle(req, status))
         return MPI_SUCCESS;
     MPIR_Request_extract_status(req, status);
-    return req->status.MPI_ERROR;
-}
-
-/* The last step of a function that returns err, the error of req: err_return.h. */
-int MPIR_Err_of_request(MPIR_Request * req, int err);
-
-static inline int MPIR_Request_error(MPIR_Request * req, int err)
-{
-    return likely(err == MPI_SUCCESS) ? MPI_SUCCESS : MPIR_Err_of_request(req, err);
+    return MPIR_Request_error(req, req->status.MPI_ERROR);
 }
 
 /* In MPI_Testall without statuses, which is to return what this makes of mpi_errno. */

@@ -65,15 +65,15 @@ typedef struct MPIDI_thread {
     tsm_usc_waiter_t waiter;    /* other threads write it and the links; see tsm_usc.h */
     tsm_usc_link_t links[MPIDI_THREAD_LINKS];
     MPIDI_thread_watch_t watch[MPIDI_CH4_MAX_VCIS];
-    struct tsm_wfq_handle *post_handle[MPIDI_CH4_MAX_VCIS];     /* see post_queue.h */
-    MPIDI_thread_member_t member[MPIDI_CH4_MAX_VCIS];
-    MPIDI_request_cache_t cache[MPIDI_THREAD_REQUEST_POOLS];
     tsm_usc_waiter_t *wake[MPIDI_THREAD_WAKES];
     struct {
         unsigned polls;
         unsigned sleeps;
         int slept;              /* since the last wait that polled in vain began */
     } crowded;                  /* see progress/wait.c */
+    struct tsm_wfq_handle *post_handle[MPIDI_CH4_MAX_VCIS];     /* see post_queue.h */
+    MPIDI_thread_member_t member[MPIDI_CH4_MAX_VCIS];
+    MPIDI_request_cache_t cache[MPIDI_THREAD_REQUEST_POOLS];
 } MPIDI_thread_t;
 
 /* What a section of any mutex of MPICH, and one of a VCI, adds to `held`. */

@@ -92,6 +92,9 @@ static inline void tsm_yield_nap_(unsigned yields_per_nap)
     (void) yields_per_nap;
     TSM_YIELD();
 #else
+#ifdef TSM_LOAD_REPLACED
+    static __thread unsigned tsm_load_yields_;
+#endif
     if (++tsm_load_yields_ % yields_per_nap == 0 &&
         (tsm_load_yields_ % TSM_LONE_YIELDS_PER_NAP == 0 || tsm_load_crowded()))
         tsm_nap();

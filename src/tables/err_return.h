@@ -79,7 +79,7 @@ int MPIR_Err_of_request(MPIR_Request * req, int err)
 
     if (err_of_requests == ERR_OF_NONE) {
         err_of_requests = kind;
-        err_window = kind == ERR_OF_WINDOW ? req->u.rma.win : NULL;
+        err_window = kind == ERR_OF_WINDOW ? req->u.rma.errors_to : NULL;
     } else if (err_of_requests != kind) {
         err_of_requests = ERR_OF_OTHERS;
     }
@@ -100,6 +100,7 @@ static MPL_TLS MPIR_Errhandler *err_given;
 
 void MPIR_Err_give_handler(MPIR_Errhandler * errhandler)
 {
+    err_of_requests = ERR_OF_NONE;      /* requests within the call */
     err_given = errhandler;
 }
 
@@ -134,11 +135,15 @@ int MPIR_Err_return_comm(MPIR_Comm * comm, const char fcname[], int errcode)
         case ERR_OF_FILES:
             return checkForUserErrcode(errcode);
         case ERR_OF_WINDOW:
-            return MPIR_Err_return_win(err_window, fcname, errcode);
+            /* the program may have freed it before it waited for the request */
+            if (MPIR_Object_get_ref(err_window) > 0)
+                return MPIR_Err_return_win(err_window, fcname, errcode);
+            break;
         default:
             break;
     }
     if (!MPIR_Errutil_is_initialized()) {
+        err_given = NULL;
         MPIR_Handle_fatal_error(MPIR_Process.comm_world, fcname, errcode);
         return MPI_ERR_INTERN;
     }

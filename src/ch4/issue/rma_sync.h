@@ -16,6 +16,7 @@
 /* A window begins. */
 MPL_STATIC_INLINE_PREFIX void MPIDI_rma_win_init(MPIR_Win * win)
 {
+    MPIR_Object_set_ref(win, 1);        /* until it is freed; see tables/err_return.h */
     tsm_store(&MPIDI_WIN(win, threads).error, MPI_SUCCESS, TSM_RELAXED);
 #ifdef ENABLE_CASPER
     MPIDI_WIN(win, threads).casper = NULL;

@@ -34,15 +34,15 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_issue_rma(const MPIDI_op_t * op, MPIR_Request
     return MPIDI_issue(MPIDI_WIN(op->win, am_vci), op, req);
 }
 
-/* An operation with a request. Its error belongs to the window (tables/err_return.h); no other thread
- * has the request yet, but for the device, which does not use this part of it. */
+/* An operation with a request. Its error belongs to the window (tables/err_return.h), which with ghosts
+ * is not the device's. No other thread but the device's has the request yet. */
 __attribute__((always_inline))
 MPL_STATIC_INLINE_PREFIX int MPIDI_issue_requested_rma(const MPIDI_op_t * op, MPIR_Request ** req)
 {
     int mpi_errno = MPIDI_issue_rma(op, req);
 
     if (likely(mpi_errno == MPI_SUCCESS) && !HANDLE_IS_BUILTIN((*req)->handle))
-        (*req)->u.rma.win = op->win;
+        (*req)->u.rma.errors_to = op->win;
     return mpi_errno;
 }
 

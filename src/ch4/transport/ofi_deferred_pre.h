@@ -71,6 +71,7 @@ typedef struct MPIDI_OFI_deferred_ack {
 typedef struct {
     MPL_atomic_uint64_t seen;   /* at the last look */
     MPL_atomic_uint64_t completed;      /* operations, at the last look */
+    MPL_atomic_uint64_t missing;        /* operations, when the newest error was seen */
     MPL_atomic_uint64_t settled;        /* no operation is waited for any more because of them */
 } MPIDI_OFI_flush_errors_t;
 

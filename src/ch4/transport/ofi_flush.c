@@ -60,7 +60,8 @@ static int has_flush(int vni, struct fid_cntr *cntr)
  * that its window has not returned yet, whichever window they are of: rather an error of another window
  * than none. A broken connection may be counted as more errors than the operations that it had; the
  * others complete later. So what is missing is not waited for any more only if no more is missing than
- * there are errors, and nothing has changed from one look to the next.
+ * there are errors, and than was missing when they were seen, and nothing has changed from one look to
+ * the next.
  * Providers that do not count errors (ofi_rxm) leave later flushes waiting, as in 4.0.2. */
 
 /* Where the operations of the window are counted. */
@@ -93,6 +94,7 @@ void MPIDI_OFI_flush_new_counter(int ctx_idx)
     MPL_atomic_relaxed_store_uint64(&e->seen, 0);
     MPL_atomic_relaxed_store_uint64(&e->completed, 0);
     MPL_atomic_relaxed_store_uint64(&e->settled, 0);
+    MPL_atomic_relaxed_store_uint64(&e->missing, 0);
 }
 
 /* Two flushes of a window fail both, so each compares with what was known when it began. */
@@ -116,8 +118,8 @@ static int is_complete(MPIR_Win * win)
 
     if (completed < issued)
         return 0;
-    if (unlikely(completed > issued))
-        MPIDI_OFI_uncount(win, 0, issued - completed);  /* less than none: raises it */
+    if (unlikely(completed > issued))   /* another VCI may share the counter */
+        MPL_atomic_cas_uint64(MPIDI_OFI_WIN(win).issued_cntr, issued, completed);
     if (unlikely(MPL_atomic_relaxed_load_uint64(&e->settled) != seen))
         MPL_atomic_relaxed_store_uint64(&e->settled, seen);
     return 1;
@@ -135,6 +137,8 @@ static void take_errors(MPIR_Win * win, int vni)
     const int is_still = MPL_atomic_relaxed_load_uint64(&e->seen) == errors &&
         MPL_atomic_relaxed_load_uint64(&e->completed) == completed;
 
+    if (MPL_atomic_relaxed_load_uint64(&e->seen) != errors)
+        MPL_atomic_relaxed_store_uint64(&e->missing, missing);
     MPL_atomic_relaxed_store_uint64(&e->seen, errors);
     MPL_atomic_relaxed_store_uint64(&e->completed, completed);
     for (MPIDI_OFI_flush_wait_t * w = first_wait(vni); w; w = w->next) {
@@ -142,6 +146,7 @@ static void take_errors(MPIR_Win * win, int vni)
             tell_errors(w);
     }
     if (is_still && errors != settled && missing <= errors - settled &&
+        missing <= MPL_atomic_relaxed_load_uint64(&e->missing) &&
         MPL_atomic_cas_uint64(&e->settled, settled, errors) == settled)
         MPIDI_OFI_uncount(win, 0, missing);
 }
