@@ -70,7 +70,7 @@ typedef struct outgoing {
 /* Data on its way, to or from another ghost, in pieces: piece i uses buffer i % WINDOW. The last piece
  * has a byte more: 1 if data of the message could not be read. A synchronous send must not be complete
  * before its receive: what hears of the one, by whatever way, may ask for the other. So the receiver's
- * ghost sends DONE when it has answered its user, unless 256 other answers wait there, and only then does
+ * ghost sends DONE when it has answered its user, unless 256 other answers wait there; only then does
  * the stream out end. */
 typedef struct stream {
     int is_in;                  /* to one of our users */
