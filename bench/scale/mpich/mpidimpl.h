@@ -6,6 +6,9 @@
 #ifndef MPIDIMPL_H_INCLUDED
 #define MPIDIMPL_H_INCLUDED
 
+/* ../net.h has its own send */
+#define MPIDI_DIRECT_SEND_H_INCLUDED
+
 #include <assert.h>
 #include <errno.h>
 #include <pthread.h>
