@@ -161,7 +161,8 @@ cvars:
       scope       : MPI_T_SCOPE_LOCAL
       description : >-
         A send within a node prefetches the cache lines of the message that comes this many messages
-        later, unless another sender interferes. 0: no prefetch.
+        later, unless another sender interferes; and a message that finds its receive prefetches the
+        next one that was posted for the same source and tag. 0: no prefetch.
 
     - name        : MPIR_CVAR_CH4_NETMOD_TURN
       category    : CH4_THREADS
