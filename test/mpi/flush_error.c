@@ -6,30 +6,12 @@
  * counted with its own, has met it before; later flushes are well. So they are if there were more
  * errors than operations that failed, and the others complete later. */
 #define _GNU_SOURCE
-#include "mt.h"
-#include "fabric.h"
+#include "fabric_write.h"
 
-#define BYTES 16384             /* too many to be injected */
-
-static atomic_int fails, errors, is_slow;      /* slow: nothing seems to complete */
+static atomic_int is_slow;      /* nothing seems to complete */
 static MPI_Win wins[2];
 static char *out;
-static ssize_t (*real_write) (struct fid_ep *, const struct fi_msg_rma *, uint64_t);
 static uint64_t (*real_count) (struct fid_cntr *);
-static uint64_t (*real_errors) (struct fid_cntr *);
-
-static ssize_t write_or_fail(struct fid_ep *ep, const struct fi_msg_rma *msg, uint64_t flags)
-{
-    if (!atomic_exchange(&fails, 0))
-        return real_write(ep, msg, flags);
-    atomic_fetch_add(&errors, 1);
-    return 0;
-}
-
-static uint64_t count_errors(struct fid_cntr *cntr)
-{
-    return real_errors(cntr) + (uint64_t) atomic_load(&errors);
-}
 
 /* The threads of the library may ask, too: the last answer is kept for each. */
 static uint64_t count_completed(struct fid_cntr *cntr)

@@ -5,30 +5,11 @@
  * nevertheless. So the lock is free for the next process, and nobody waits in the fence, or for
  * MPI_Win_complete, for ever. */
 #define _GNU_SOURCE
-#include "mt.h"
-#include "fabric.h"
+#include "fabric_write.h"
 
-#define BYTES 16384             /* too many to be injected */
-
-static atomic_int fails, errors;
-static ssize_t (*real_write) (struct fid_ep *, const struct fi_msg_rma *, uint64_t);
-static uint64_t (*real_errors) (struct fid_cntr *);
 static MPI_Win win;
 static MPI_Group other;
 static char out[BYTES];
-
-static ssize_t write_or_fail(struct fid_ep *ep, const struct fi_msg_rma *msg, uint64_t flags)
-{
-    if (!atomic_exchange(&fails, 0))
-        return real_write(ep, msg, flags);
-    atomic_fetch_add(&errors, 1);
-    return 0;
-}
-
-static uint64_t count_errors(struct fid_cntr *cntr)
-{
-    return real_errors(cntr) + (uint64_t) atomic_load(&errors);
-}
 
 static void fabric_endpoint(struct fid_ep *ep)
 {
