@@ -11,6 +11,9 @@
 #include "threads/stats/hooks.h"
 #include "threads/thread.h"
 
+/* What a poll of a nonblocking call counts for: see drive_shm_first. */
+#define TEST_POLLS 8u
+
 #ifndef MPIDI_CH4_DIRECT_NETMOD
 /* Take in one cell from shared memory, and send one message that had no room. Returns whether it did
  * either. Counts a cell as handled if it is for the process rather than for a request: the thread has
@@ -35,8 +38,8 @@ MPL_STATIC_INLINE_PREFIX int drive_shm_once(MPIDI_per_vci_t * vci, int *mpi_errn
  * would cost a lock pair and a check of all awaited requests. A nonblocking call ends with the first
  * request that completes. If it went on, a program that tests its send might see it done each time,
  * and not look at its receive, which completed in the same call; its peer would wait meanwhile for the
- * receive that the program posts next. *productive: 1 if there was something. */
-MPL_STATIC_INLINE_PREFIX int drive_shm(MPIDI_per_vci_t * vci, int wait, int *productive)
+ * receive that the program posts next. *found: how often there was something. */
+MPL_STATIC_INLINE_PREFIX int drive_shm(MPIDI_per_vci_t * vci, int wait, int *found)
 {
     const unsigned completed = MPIDI_thread_local.completed;
     int mpi_errno = MPI_SUCCESS, n = 0;
@@ -47,14 +50,30 @@ MPL_STATIC_INLINE_PREFIX int drive_shm(MPIDI_per_vci_t * vci, int wait, int *pro
         if (!wait && completed != MPIDI_thread_local.completed)
             break;
     }
-    *productive = n > 0;
+    *found = n;
+    return mpi_errno;
+}
+
+/* Poll shared memory. A poll of it is much cheaper than one of a netmod (ten times, with libfabric over
+ * TCP), during which a message in shared memory waits. So while shared memory brings messages, the
+ * netmod is asked once in MPIR_CVAR_CH4_NETMOD_TURN messages and polls in vain; after as many polls in
+ * vain in a row, each poll asks it. A poll of a nonblocking call counts as TEST_POLLS, as the program
+ * may do anything between two of them. *ask_netmod: 1 if it is time to. */
+MPL_STATIC_INLINE_PREFIX int drive_shm_first(MPIDI_per_vci_t * vci, int wait, int *ask_netmod)
+{
+    MPIDI_vci_t *v = &vci->threads;
+    const unsigned turn = MPIR_CVAR_CH4_NETMOD_TURN;
+    int found;
+    int mpi_errno = drive_shm(vci, wait, &found);
+    const unsigned polls = wait ? MPL_MAX((unsigned) found, 1u) : TEST_POLLS;
+
+    v->shm_quiet = found ? 0 : v->shm_quiet + polls;
+    v->nm_skipped += polls;
+    *ask_netmod = v->shm_quiet >= turn || v->nm_skipped >= turn;
     return mpi_errno;
 }
 #endif
 
-/* A poll of shared memory is much cheaper than one of a netmod (ten times, with libfabric over TCP). So
- * while shared memory brings messages, one poll in MPIR_CVAR_CH4_NETMOD_TURN asks the netmod; after as
- * many polls without a message, each poll does. */
 MPL_STATIC_INLINE_PREFIX int drive_parts(MPIDI_per_vci_t * vci, int flag, int wait)
 {
     MPIDI_vci_t *v = &vci->threads;
@@ -65,12 +84,9 @@ MPL_STATIC_INLINE_PREFIX int drive_parts(MPIDI_per_vci_t * vci, int flag, int wa
         tsm_store(&v->poll_wanted, 0, TSM_RELAXED);
 #ifndef MPIDI_CH4_DIRECT_NETMOD
     if (flag & MPIDI_PROGRESS_SHM) {
-        unsigned turn = MPIR_CVAR_CH4_NETMOD_TURN;
-        int productive;
-        mpi_errno = drive_shm(vci, wait, &productive);
-        if (productive)
-            v->shm_quiet = 0;
-        if (mpi_errno != MPI_SUCCESS || (++v->shm_quiet <= turn && ++v->nm_skipped < turn))
+        int ask_netmod;
+        mpi_errno = drive_shm_first(vci, wait, &ask_netmod);
+        if (mpi_errno != MPI_SUCCESS || !ask_netmod)
             return mpi_errno;
     }
 #endif

@@ -167,13 +167,13 @@ cvars:
     - name        : MPIR_CVAR_CH4_NETMOD_TURN
       category    : CH4_THREADS
       type        : int
-      default     : 8
+      default     : 64
       class       : none
       verbosity   : MPI_T_VERBOSITY_USER_BASIC
       scope       : MPI_T_SCOPE_LOCAL
       description : >-
-        While shared memory brings messages, only one poll in this many polls the netmod. From 1, as in
-        MPICH, to 4096.
+        While shared memory brings messages, a waiting thread polls the netmod only once in this many
+        messages and polls in vain; a poll of MPI_Test counts as 8. From 1, as in MPICH, to 4096.
 
     - name        : MPIR_CVAR_CH4_SHM_INJECT
       category    : CH4_THREADS

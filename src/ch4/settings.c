@@ -32,7 +32,8 @@ cvars:
       scope       : MPI_T_SCOPE_LOCAL
       description : >-
         The most pauses of the processor that a waiting thread makes after a poll in vain; it begins
-        with 2. MPIR_CVAR_CH4_TAKEN_PAUSES is about polls that find the lock taken. From 1 to 65536.
+        with 2. The only thread of a process makes 1, while it has a processor of its own.
+        MPIR_CVAR_CH4_TAKEN_PAUSES is about polls that find the lock taken. From 1 to 65536.
 
     - name        : MPIR_CVAR_CH4_POLLER_YIELD
       category    : CH4_THREADS

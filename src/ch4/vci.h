@@ -32,8 +32,8 @@ typedef struct MPIDI_vci {
     TSM_ATOMIC(int) polls TSM_ALIGNED;      /* times the VCI was driven; read by any thread */
     int draining;               /* the holder is issuing posted operations */
     int poll_error;             /* error of a poll for another thread, for the next poll to return */
-    unsigned nm_skipped;        /* polls since the netmod's last turn */
-    unsigned shm_quiet;         /* polls since shared memory brought something */
+    unsigned nm_skipped;        /* polls and messages since the netmod's last turn */
+    unsigned shm_quiet;         /* polls since shared memory brought something; see drive.c */
     /* waiting threads, under its own lock; see progress/wait.c */
     tsm_usc_t usc TSM_ALIGNED;
     /* seldom written */

@@ -62,7 +62,7 @@ typedef struct MPI_Status {
 #define MPIR_CVAR_CH4_LOCK_SPIN_NSEC 8000
 #define MPIR_CVAR_CH4_SERVER_NAP_USEC 1000
 #define MPIR_CVAR_CH4_EARLY_YIELD 4
-#define MPIR_CVAR_CH4_NETMOD_TURN 8
+#define MPIR_CVAR_CH4_NETMOD_TURN 64
 #define MPIR_CVAR_CH4_SERVER_THREADS MPIDI_global.n_vcis
 #define MPIR_CVAR_ASYNC_PROGRESS 0
 #define MPIR_CVAR_CH4_GLOBAL_PROGRESS 0 /* the second VCI is the other process's */

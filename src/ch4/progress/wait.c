@@ -301,15 +301,24 @@ static int poll_another(void)
     return MPIDI_elsewhere_next();
 }
 
-/* Back off once by spinning, a little longer each time: not for long after a poll, since the next one
- * may find something, but longer and longer while other threads have the lock. They drive the VCI for
- * all, and each try of a lock that changes hands moves its cache line to one more processor. */
+/* Pauses after a poll in vain: more each time, but not for long, since the next poll may find
+ * something. A thread that waits alone, on a processor of its own, keeps no other from the lock, and a
+ * pause only delays its message. */
+static unsigned poll_pauses(const MPIDI_wait_t * w)
+{
+    if (tsm_load_wanted() <= 1 && !tsm_load_crowded())
+        return 1;
+    return MPL_MIN(1u << MPL_MIN(w->turns, LAST_DOUBLING), (unsigned) MPIR_CVAR_CH4_POLL_PAUSES);
+}
+
+/* Back off once by spinning: for a moment after a poll, but longer and longer while other threads have
+ * the lock. They drive the VCI for all, and each try of a lock that changes hands moves its cache line
+ * to one more processor. */
 static int spin(MPID_Progress_state * state)
 {
     MPIDI_wait_t *w = &state->wait;
     const unsigned missed = (unsigned) polls_missed(state);
-    const unsigned pauses = MPL_MIN(1u << MPL_MIN(w->turns, LAST_DOUBLING),
-                                    (unsigned) MPIR_CVAR_CH4_POLL_PAUSES);
+    const unsigned pauses = poll_pauses(w);
 
     if (missed > SHORT_MISSES && most_pauses() > (unsigned) MPIR_CVAR_CH4_POLL_PAUSES &&
         may_pause_long(w)) {
