@@ -234,9 +234,22 @@ static void match_recv(const csp_item_t * recv)
     }
 }
 
+static void take_others(int user);
+
+/* What other users posted before the probe was may still lie in their rings. */
+static csp_ref_t find_probed(const csp_item_t * recv, csp_ref_t * before)
+{
+    csp_ref_t ref = find_msg(recv, before);
+
+    if (ref)
+        return ref;
+    take_others(recv->user);
+    return find_msg(recv, before);
+}
+
 static void match_probe(const csp_item_t * recv, int is_matched)
 {
-    csp_ref_t before, ref = find_msg(recv, &before);
+    csp_ref_t before, ref = find_probed(recv, &before);
     csp_answer_t answer = {.op = recv->op };
 
     if (ref) {
@@ -332,6 +345,35 @@ static int is_for_us(const csp_post_t * post)
         return 0;
     }
     return csp_match_is_local(post);
+}
+
+static int is_probe(const csp_post_t * post)
+{
+    return post->kind == CSP_POST_PROBE || post->kind == CSP_POST_MPROBE;
+}
+
+/* Up to a post that only the ghost handles, with the desk free, and to a probe, which would do the same
+ * again. */
+static void take_of_other(int i)
+{
+    csp_user_t *u = &csp_node.user[i];
+
+    for (int n = 0; n < CSP_RING && csp_ring_has_entry(&u->posts); n++) {
+        const csp_post_t *post = &u->post[csp_ring_read(&u->posts)];
+        if (is_probe(post) || !(csp_world.is_ghost ? csp_match_is_local(post) : is_for_us(post)))
+            return;
+        match(i, post);
+        csp_ring_release(&u->posts);
+    }
+}
+
+/* The posts of all other users of our ghost, each ring at most once full. */
+static void take_others(int user)
+{
+    for (int i = 0; i < csp_node.users; i++) {
+        if (i != user && csp_node_is_mate(i))
+            take_of_other(i);
+    }
 }
 
 int csp_match_posts(int user, int most, csp_post_t * other)
