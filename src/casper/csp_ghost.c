@@ -30,6 +30,9 @@
 /* Bytes of a pair that the ghost copies before it looks again which users wait. */
 #define PIECE 65536
 
+/* Pieces before it looks again what else there is: posts, and messages of other ghosts. */
+#define PIECES_AT_ONCE 16
+
 /* A user that has not looked for answers for so long does not wait in MPI. It may be asleep for a
  * moment (tsm_nap), or another process may have its processor. */
 #define WAITS_NS 100000
@@ -167,12 +170,13 @@ static int may(const csp_item_t * msg, const csp_item_t * recv)
 }
 
 /* At the desk, which is free while a piece of a pair is copied. After each piece a user that waits by
- * now can take over. */
+ * now can take over. What is left is found again by csp_pair_is_there. */
 static int copy_pairs(void)
 {
+    csp_ref_t pair;
     int n = 0;
 
-    for (csp_ref_t pair = csp_pair_take(may); pair; pair = csp_pair_take(may)) {
+    while (n < PIECES_AT_ONCE && (pair = csp_pair_take(may)) != 0) {
         tsm_store(&csp_node.my_ghost->desk.is_copying, 1, TSM_RELAXED);
         csp_desk_unlock();
         csp_pair_copy(pair, PIECE);

@@ -48,8 +48,9 @@ static int find_posts(int *i)
     return has_posts(*i);
 }
 
-/* Those of ring i, and then ours. The next look begins behind ring i, even if that has more, or a user
- * that sends all the time would keep the posts of others waiting; or its first post is for the ghost. */
+/* Those of ring i, and then ours. The next look begins behind ring i, even if that has more, because a
+ * user that sends all the time would keep the posts of others waiting, or if its first post is for the
+ * ghost. */
 static int take_posts(int i)
 {
     csp_post_t other;

@@ -22,6 +22,7 @@
 #define SYNC_EVERY 32           /* one of so many envelopes is a synchronous send */
 #define SYNCS   2               /* of these under way to one ghost */
 #define LOOKS   64              /* sends under way looked at in one turn: there may be very many */
+#define STEPS   8               /* pieces begun or ended, after which no other stream has its turn */
 
 enum { ENVELOPE_EAGER, ENVELOPE_ASK, ENVELOPE_FETCH, ENVELOPE_DONE, ENVELOPE_CREDIT };
 
@@ -92,7 +93,7 @@ typedef struct stream {
 static sending_t *sendings, **last_sending = &sendings; /* under way */
 static target_t *targets;       /* [ghosts] */
 static int waiting;             /* in targets */
-static stream_t *streams;
+static stream_t *streams, **last_stream = &streams;     /* whose turn it is comes first */
 static stream_t *unfetched, **last_unfetched = &unfetched;     /* in: not asked for yet */
 static int fetched;             /* streams in */
 static struct {
@@ -162,6 +163,15 @@ static sending_t *take_oldest(void)
     return s;
 }
 
+/* A ghost of this node may sleep. If it is only about to, it looks for messages soon. */
+static void wake(int ghost)
+{
+    const int number = csp_world.users + ghost;
+
+    if (MPIR_Process.node_map[number] == MPIR_Process.node_map[MPIR_Process.rank])
+        tsm_bell_ring_shared(&csp_node_ghost(number)->bell);
+}
+
 static void send_envelope(target_t * to, sending_t * s)
 {
     if (s->is_sync) {
@@ -174,6 +184,7 @@ static void send_envelope(target_t * to, sending_t * s)
         to->since_sync++;
     }
     note_sending(s);
+    wake(s->ghost);
 }
 
 static void send_waiting(target_t * to)
@@ -440,19 +451,39 @@ static int has_ended(const stream_t * s)
     return s->ended == pieces_of(s) && (s->is_in || !s->is_sync);
 }
 
+static void add_stream(stream_t * s)
+{
+    s->next = NULL;
+    *last_stream = s;
+    last_stream = &s->next;
+}
+
+static stream_t *take_stream(void)
+{
+    stream_t *s = streams;
+
+    streams = s->next;
+    if (!streams)
+        last_stream = &streams;
+    return s;
+}
+
+/* Each at most once, and only some, for posts of our users wait meanwhile; the next turn goes on with
+ * the others. */
 static int progress_streams(void)
 {
+    const stream_t *first_back = NULL;
     int n = 0;
 
-    for (stream_t ** link = &streams; *link;) {
-        stream_t *s = *link;
+    while (streams && streams != first_back && n < STEPS) {
+        stream_t *s = take_stream();
         n += progress_stream(s);
         if (has_ended(s)) {
-            *link = s->next;
             end_stream(s);
             n++;
         } else {
-            link = &s->next;
+            add_stream(s);
+            first_back = first_back ? first_back : s;
         }
     }
     return n;
@@ -471,8 +502,7 @@ static stream_t *new_stream(int ghost, uint64_t bytes)
 static void begin_stream(stream_t * s, int tag)
 {
     s->tag = tag;
-    s->next = streams;
-    streams = s;
+    add_stream(s);
 }
 
 /* A tag that no other stream into this ghost uses. */

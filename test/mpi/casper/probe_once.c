@@ -1,8 +1,8 @@
 /* Copyright (C) by the MPICH-TSM developers
  * See COPYRIGHT in top-level directory */
 
-/* A message that was sent before a barrier is found by the first probe after it, although other users of
- * the ghost post and probe at the same time. All users have one ghost. -n: rounds. */
+/* A message that was sent before a barrier is found by the first probe after it, although other users
+ * post and probe at the same time. All have one ghost. -n: rounds. */
 #include "../mt.h"
 
 /* Returns whether the first probe has found it. */
