@@ -24,7 +24,7 @@ static int receive_probed(int from, int tag, int is_matched, int *got)
 int main(int argc, char **argv)
 {
     long missed = 0;
-    mt_init(argc, argv, 1, 1000);
+    mt_init(argc, argv, 1, 300);
     for (int round = 0; round < mt.iters; round++) {
         int tag = round % 100;
         for (int to = 0; to < mt.size; to++) {
