@@ -53,7 +53,7 @@ ICS19 = {
          Claim("latency-server", {}, "csync", "lockq", None, None, "csync is behind, here most")),
         TWO_NODES + "; 16 threads, not 55; our senders wait for an acknowledgement of each window, and "
         "each thread flushes its own window of puts, where the paper's master thread flushes once for "
-        "all; the paper tells no tags, windows or acknowledgements"),
+        "all; the paper names no tags, windows or acknowledgements"),
     "ics19-fig6": Set(
         "the same at 64 bytes, by number of threads",
         [(b, (1, 2, 4, 8, 16), (64,), "") for b in (*RATES, "latency-server")], ICS_MODELS,
@@ -156,7 +156,7 @@ TOPC = {
          *(Claim(f"alltoall-{what}", {}, "clh-lpw", "clh", 2.0, 2.0, "roughly twice")
            for what in ("sends", "receives"))),
         LOCKS_DIFFER + "; 16 threads; for wasted polls, dangling requests, posted receives and issue "
-        "rates (a to e) " + COUNTED + "; the paper tells neither window nor tags, ours has 64 for each "
+        "rates (a to e) " + COUNTED + "; the paper names neither window nor tags, ours has 64 for each "
         "peer and tag i"),
     "topc-fig12": Set(
         "rate with windows of 64 and 512, latency",
@@ -173,7 +173,7 @@ TOPC = {
            for size in (1, 64)),
          *(Claim("latency", {"bytes": size}, "clh-lpw", "clh", 1.0, 1.0, "medium and large: alike")
            for size in (1024, 16384))),
-        LOCKS_DIFFER + "; 8 threads, not 36; the paper tells no tags, ours has tag i"),
+        LOCKS_DIFFER + "; 8 threads, not 36; the paper names no tags, ours has tag i"),
     "topc-fig13": Set(
         "accumulates beside the asynchronous thread",
         [(f"async-acc-{layout}", None, None, "") for layout in LAYOUTS], None,

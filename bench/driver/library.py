@@ -185,7 +185,7 @@ class Floor:
 
 def own_build(prefix, env=None):
     """(thread-safety model, lock, commit when it was configured, what mpichversion prints): the first
-    ones are None if the library is not ours; so is the commit of one that does not tell it. env: that
+    ones are None if the library is not ours; so is the commit of one that does not print it. env: that
     of its runs."""
     try:
         done = subprocess.run([os.path.join(prefix, "bin", "mpichversion")], capture_output=True,

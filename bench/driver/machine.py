@@ -17,7 +17,7 @@ STATES = ("fast", "slow", "mixed", "unknown")
 
 def core_of(cpu, folder=CPUS):
     """A name of the core of which a processor is a hardware thread; that of the processor itself where
-    the kernel does not tell."""
+    the kernel does not say."""
     try:
         with open(os.path.join(folder, f"cpu{cpu}", "topology", "thread_siblings_list"),
                   encoding="ascii") as f:

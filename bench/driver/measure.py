@@ -55,7 +55,7 @@ def possible(points, tell, has_counter=counted.is_there):
 
 
 def check_options(benchmarks, a, tell):
-    """Tells which options a benchmark ignores; raises Bad if all ignore one."""
+    """Prints which options a benchmark ignores; raises Bad if all ignore one."""
     lost = {name: ignored(name, a) for name in benchmarks}
     for option in dict.fromkeys(option for options in lost.values() for option in options):
         if all(option in options for options in lost.values()):

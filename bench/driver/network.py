@@ -19,7 +19,7 @@ sys.dont_write_bytecode = True
 from driver import child  # noqa: E402
 
 HOST = "127.0.0.1"
-FIRST = 1000        # messages of the run that tells how many the seconds have room for
+FIRST = 1000        # messages of the run that shows how many the seconds have room for
 LEAST, MOST = 100, 100_000_000
 STARTS, PAUSE = 100, 0.1    # how often, and how long apart, the second process tries to reach the first
 UNITS = {"rate": "million messages/s", "latency": "us one way"}

@@ -14,7 +14,7 @@
 #include "csp_node.h"
 
 /* Map the segment of a post, if it is not mapped yet, and make a lock for the user if it wants one; the
- * answer tells the address of the segment in this ghost (object), the segment's name for posts, and the
+ * answer has the address of the segment in this ghost (object), the segment's name for posts, and the
  * lock (bytes), or an error. */
 void csp_expose_map(int user, const csp_post_t * post);
 

@@ -14,7 +14,7 @@
  * of a node map a file of ours, have their ghosts map it, and, if all could, move it to where MPICH's
  * memory was; everything else of the window stays as it is. */
 
-/* What the first process of the node tells the others. */
+/* What the first process of the node sends to the others. */
 typedef struct file {
     uint64_t key;
     char name[CSP_FILE_NAME];   /* empty: there is none */

@@ -36,7 +36,7 @@ typedef struct MPIDI_watched {
     TSM_ATOMIC(uint64_t) since; /* when a poll of the wait first found nothing; 0: not yet */
     TSM_ATOMIC(uint64_t) lock_since;    /* when it found a lock taken; 0: it waits for none */
     TSM_ATOMIC(int) lock;       /* the VCI's number, or MPIDI_WATCHED_OTHER_LOCK */
-    TSM_ATOMIC(const char *) call;      /* NULL: none that tells of its waits */
+    TSM_ATOMIC(const char *) call;      /* NULL: none whose waits are watched */
     TSM_ATOMIC(unsigned long) thread;
     TSM_ATOMIC(long) lwp;
     /* only for the thread itself, and signal handlers that run in it */

@@ -55,7 +55,7 @@ static int has_flush(int vni, struct fid_cntr *cntr)
     return 0;
 }
 
-/* A failed operation never completes, and libfabric tells only how many errors there are; any thread
+/* A failed operation never completes, and libfabric reports only how many errors there are; any thread
  * may have read their events. Many windows may share a counter, so a flush fails if there are errors
  * that its window has not returned yet, whichever window they are of: rather an error of another window
  * than none. A broken connection may be counted as more errors than the operations that it had; the
