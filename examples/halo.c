@@ -151,13 +151,15 @@ static void fail(int rank, const char *what)
     exit(2);
 }
 
-static int number(int rank, const char *text)
+static int number(int rank, int option, const char *text)
 {
-    char *end;
+    char *end, what[128];
     errno = 0;
     long v = strtol(text, &end, 10);
-    if (errno || end == text || *end || v < 1 || v > 1000000)
-        fail(rank, "an option's value is not a number from 1 to 1000000");
+    if (errno || end == text || *end || v < 1 || v > 1000000) {
+        snprintf(what, sizeof(what), "-%c '%.40s' is not a number from 1 to 1000000", option, text);
+        fail(rank, what);
+    }
     return (int) v;
 }
 
@@ -167,9 +169,9 @@ static void parse(int argc, char **argv, int rank)
     opterr = 0;
     while ((c = getopt(argc, argv, "t:n:s:")) != -1) {
         switch (c) {
-            case 't': nthreads = number(rank, optarg); break;
-            case 'n': n = number(rank, optarg); break;
-            case 's': steps = number(rank, optarg); break;
+            case 't': nthreads = number(rank, c, optarg); break;
+            case 'n': n = number(rank, c, optarg); break;
+            case 's': steps = number(rank, c, optarg); break;
             default: fail(rank, "usage: halo [-t threads] [-n points a side] [-s steps]");
         }
     }
