@@ -206,8 +206,9 @@ typedef struct MPIDI_match_table {
     (((req_)->kind == MPIR_REQUEST_KIND__PREQUEST_SEND || \
       (req_)->kind == MPIR_REQUEST_KIND__PREQUEST_RECV) && MPIDI_PREQUEST(req_, rank) == MPI_PROC_NULL)
 
-/* Our part of the state of a VCI, in MPIDI_per_vci_t, behind what its holder uses: the tables of its
- * queues, what vci.h says, and MPICH's count of completions, which any thread reads after a poll. */
+/* Our part of the state of a VCI, in MPIDI_per_vci_t, behind what its holder uses: whether a thread
+ * carries out what is ready in MPICH's cmpl_list, the tables of the queues, what vci.h says, and
+ * MPICH's count of completions, which any thread reads after a poll. */
 #if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI
 #define MPIDI_PER_VCI_MODEL_ \
     MPIDI_match_table_t posted_table, unexp_table; \
@@ -216,7 +217,8 @@ typedef struct MPIDI_match_table {
 #define MPIDI_PER_VCI_MODEL_
 #endif
 #define MPIDI_PER_VCI_BEHIND \
-    MPIDI_PER_VCI_MODEL_ MPL_atomic_int_t progress_count MPL_ATTR_ALIGNED(MPL_CACHELINE_SIZE);
+    int cmpl_running; MPIDI_PER_VCI_MODEL_ \
+    MPL_atomic_int_t progress_count MPL_ATTR_ALIGNED(MPL_CACHELINE_SIZE);
 
 /* Our part of a communicator. */
 #ifdef ENABLE_CASPER

@@ -17,12 +17,12 @@
  *                           for one that is opening it; a thread that will open it says so, and sets
  *                           fd_->romio.opening_shared_fp to 0 afterwards
  *   ROMIO_SYSTEM_HINTS(fd_) make ADIOI_syshints: another thread sees all hints or none
- *   ROMIO_IS_INITIALIZED(flag_)  as MPI_Initialized, which knows nothing of sessions
  *   ROMIO_AT_END(function_, keyval_)  call the delete function when MPI is taken down: MPI_COMM_SELF's
  *                           attributes go in MPI_Finalize, when sessions may have files open, or be
  *                           opening one, or come later */
 
 #ifdef ROMIO_INSIDE_MPICH
+#include "mpir_ext.h"
 
 /* 1 while the program is in MPI, by MPI_Init or by a session. */
 int MPIR_Ext_is_initialized(void);
@@ -48,8 +48,13 @@ void MPIR_Ext_at_end(MPI_Delete_function * function, int *keyval);
             MPIR_Ext_cs_yield(); \
         (fd_)->romio.opening_shared_fp = ((fd_)->shared_fp_fd == ADIO_FILE_NULL); \
     } while (0)
-#define ROMIO_IS_INITIALIZED(flag_) (*(flag_) = MPIR_Ext_is_initialized())
 #define ROMIO_AT_END(function_, keyval_) MPIR_Ext_at_end(function_, &(keyval_))
+
+/* MPI_Initialized knows nothing of sessions. */
+#undef MPI_Initialized
+#define MPI_Initialized(flag_) (*(flag_) = MPIR_Ext_is_initialized())
+/* The macro of a name does not apply within its own text: the function is called. */
+#define MPIR_File_call_cxx_errhandler(...) ROMIO_LET_IN(MPIR_File_call_cxx_errhandler(__VA_ARGS__))
 
 #undef MPI_Allgather
 #undef MPI_Allreduce
@@ -107,7 +112,6 @@ void MPIR_Ext_at_end(MPI_Delete_function * function, int *keyval);
 #else
 #define ROMIO_LET_IN(call_) (call_)
 #define ROMIO_OPEN_ONCE(fd_) do { } while (0)
-#define ROMIO_IS_INITIALIZED(flag_) MPI_Initialized(flag_)
 #define ROMIO_AT_END(function_, keyval_) MPI_Attr_put(MPI_COMM_SELF, keyval_, (void *) 0)
 #endif
 

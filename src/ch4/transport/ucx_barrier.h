@@ -11,7 +11,8 @@
  * because it is still connecting one of UCX's lanes. So a thread drives the workers meanwhile, once in
  * a millisecond.
  *
- *   MPIDI_UCX_barrier   the process manager's barrier, while a thread drives the workers */
+ *   MPIDI_UCX_barrier   the process manager's barrier, while a thread drives the workers. For
+ *                       ucx_init.c, in whose only barrier it takes MPIR's place. */
 
 #include "ucx_impl.h"
 
@@ -72,5 +73,7 @@ static inline int MPIDI_UCX_barrier(void)
     }
     return mpi_errno;
 }
+
+#define MPIR_pmi_barrier MPIDI_UCX_barrier
 
 #endif /* UCX_BARRIER_H_INCLUDED */

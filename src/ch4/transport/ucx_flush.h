@@ -19,7 +19,9 @@
  *                            thread has posted
  *   MPIDI_UCX_count_issued   an operation is issued; VCI locked
  *
- * The first two with the VCI locked; they let other threads in while they wait.
+ * The first two with the VCI locked; they let other threads in while they wait. Of a context of UCX:
+ * issued, the operations; holds, the flushes that hold operations back; holds_ended, those that have
+ * ended. All three are written with the VCI locked, and holds is read without.
  *
  * Where the transport has no one-sided operations (shared memory, if the window is the user's own),
  * UCX sends them in pieces, and the target answers each piece. One poll of UCX sends as many pieces as
