@@ -28,6 +28,7 @@
 #include "../model.h"
 #include "../op_apply.h"
 #include "../stats/hooks.h"
+#include "../vci_at.h"
 #include "csync.h"
 #include "hybcomb.h"
 #include "lock.h"
@@ -86,22 +87,15 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_issue(int vci, const MPIDI_op_t * op, MPIR_Re
 #endif
 }
 
-/* The remainder without a division, which takes longer than all the rest of lockq's fast path, in the
- * case of one VCI. */
-MPL_STATIC_INLINE_PREFIX int MPIDI_op_vci_(int vci)
-{
-    return MPIDI_global.n_vcis == 1 ? 0 : vci % MPIDI_global.n_vcis;
-}
-
 /* Return the VCI of a send and of a receive, or any value if the model does not use it. */
 MPL_STATIC_INLINE_PREFIX int MPIDI_op_send_vci(MPIR_Comm * comm, int rank, int tag)
 {
-    return MPIDI_op_vci_(MPIDI_get_vci(SRC_VCI_FROM_SENDER, comm, comm->rank, rank, tag));
+    return MPIDI_vci_of(MPIDI_get_vci(SRC_VCI_FROM_SENDER, comm, comm->rank, rank, tag));
 }
 
 MPL_STATIC_INLINE_PREFIX int MPIDI_op_recv_vci(MPIR_Comm * comm, int rank, int tag)
 {
-    return MPIDI_op_vci_(MPIDI_get_vci(DST_VCI_FROM_RECVER, comm, rank, comm->rank, tag));
+    return MPIDI_vci_of(MPIDI_get_vci(DST_VCI_FROM_RECVER, comm, rank, comm->rank, tag));
 }
 
 #endif /* MPIDI_ISSUE_H_INCLUDED */

@@ -10,7 +10,7 @@
  * cell at once, so the send is complete when the call returns, and it returns the builtin complete
  * request, as a netmod's inject does. This saves the request, its extension for active messages, and
  * about eight atomic instructions on them and on the communicator. MPIR_CVAR_CH4_SHM_INJECT switches
- * it off. Included by posix_send.h. */
+ * it off. Included by posix_calls.h. */
 
 #include "enter_once.h"
 

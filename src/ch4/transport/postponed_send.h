@@ -41,4 +41,12 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_POSIX_progress_send(int vsi, int blocking)
     goto fn_exit;
 }
 
+/* One poll of shared memory, for a VCI of the device; in place of MPICH's function, which divides. */
+MPL_STATIC_INLINE_PREFIX int MPIDI_POSIX_progress(int vci, int blocking)
+{
+    int mpi_errno = MPIDI_POSIX_progress_recv(vci, blocking);
+
+    return mpi_errno == MPI_SUCCESS ? MPIDI_POSIX_progress_send(vci, blocking) : mpi_errno;
+}
+
 #endif /* MPIDI_POSTPONED_SEND_H_INCLUDED */
