@@ -12,7 +12,6 @@
 #include "tsm_load.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>

@@ -25,10 +25,6 @@
 
 #include "tsm_load.h"
 
-/* The usual spin_ns, and the usual polls while the load is crowded. */
-#define TSM_PATIENCE_SPIN_NS 1000000
-#define TSM_PATIENCE_POLLS   8
-
 /* Polls from one look at the clock to the next. */
 #define TSM_PATIENCE_LOOK 32
 
@@ -45,7 +41,7 @@ typedef struct tsm_patience {
     uint32_t polls;                     /* that found nothing in this wait */
 } tsm_patience_t;
 
-/* Start from the beginning. Usually (p, TSM_PATIENCE_SPIN_NS, TSM_PATIENCE_POLLS). */
+/* Start from the beginning. The two numbers are what the fields of their names say. */
 static inline void tsm_patience_begin(tsm_patience_t *patience, uint64_t spin_ns,
                                       uint32_t crowded_polls)
 {

@@ -33,7 +33,6 @@
 
 /* Where the number of the system call is known, and the C library registers enough of the area. Else
  * the calls are empty. Tests bring an area. */
-#include <limits.h>             /* __GLIBC_PREREQ, where there is one */
 #ifndef __GLIBC_PREREQ
 #define TSM_SLICE_LIBC 0
 #else

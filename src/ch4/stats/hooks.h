@@ -14,7 +14,6 @@
 #include "../vci.h"
 
 #ifdef ENABLE_THREAD_STATS
-#include <sched.h>
 
 /* ---- the lock of a VCI ---- */
 

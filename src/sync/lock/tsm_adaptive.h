@@ -27,7 +27,6 @@
 #define TSM_ADAPTIVE_H_INCLUDED
 
 #include <assert.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "../tsm_atomic.h"

@@ -23,8 +23,6 @@ typedef struct tsm_mutex {
     pthread_mutex_t mutex;
 } tsm_mutex_t;
 
-#define TSM_MUTEX_INITIALIZER { PTHREAD_MUTEX_INITIALIZER }
-
 /* Make a free lock. Returns 0 or an errno value. One thread, before any use. */
 static inline int tsm_mutex_init(tsm_mutex_t *lock)
 {
