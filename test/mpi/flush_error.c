@@ -128,10 +128,11 @@ int main(int argc, char **argv)
     for (int i = 0; i < 2; i++)
         MT_OK(MPI_Win_unlock_all(wins[i]));
     MT_OK(MPI_Barrier(MPI_COMM_WORLD));
-    for (int i = 0; i < BYTES; i++)
-        MT_CHECK(memory[0][i] == (char) mt.iters, "byte %d is %d", i, memory[0][i]);
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < 2; i++) {
+        for (int k = 0; k < BYTES; k++)
+            MT_CHECK(memory[i][k] == (char) mt.iters, "window %d, byte %d is %d", i, k, memory[i][k]);
         MT_OK(MPI_Win_free(&wins[i]));
+    }
     free(out);
     return mt_finish();
 }

@@ -166,7 +166,7 @@ static inline void mt_run(int n, void *(*fn) (void *))
 
 static inline int mt_finish(void)
 {
-    MPI_Finalize();
+    MT_OK(MPI_Finalize());
     if (mt.rank == 0)
         printf(" No Errors\n");
     return 0;

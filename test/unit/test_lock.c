@@ -7,8 +7,6 @@
 
 #include "unit_lock.h"
 
-#include <sys/resource.h>
-#include <unistd.h>
 
 #include "lock/tsm_lock.h"
 #include "tsm_load.h"

@@ -11,7 +11,6 @@
 
 #include "unit.h"
 
-#include <errno.h>
 
 /* Fails when no allocation is left. */
 static _Atomic long allocations_left;

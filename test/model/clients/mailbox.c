@@ -10,7 +10,6 @@
 #include "client.h"
 #include "mailbox/tsm_mailbox.h"
 
-#include <sched.h>
 
 static tsm_mailbox_t box;
 static tsm_mailbox_slot_t slot[2];

@@ -28,7 +28,6 @@
 #include "model.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define CHOICES  (4 * MODEL_STEPS)

@@ -9,8 +9,6 @@
 #include "table.h"
 
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define GAP ((stamp_t) 1 << 16)     /* between the stamps of two messages that come in turn */

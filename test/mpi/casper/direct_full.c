@@ -10,8 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "../mpirun.h"
 
@@ -116,7 +114,7 @@ static int in_job(void)
     return 0;
 }
 
-/* Returns the exit status. */
+/* Returns 0, or the status of a job that failed, or that a signal ended. */
 static int start(const char *program, int ghosts)
 {
     char command[PATH_MAX + 1024];
@@ -124,7 +122,7 @@ static int start(const char *program, int ghosts)
     snprintf(command, sizeof(command),
              SMALL ENV "CSP_NG=%d timeout -k 5 25 %s -n %d %s in-job' </dev/null 2>&1", MB, ghosts,
              mpirun(), USERS + ghosts, program);
-    return WEXITSTATUS(system(command));
+    return system(command);
 }
 
 /* Its line, that memory is short, is not an error of the test. */
@@ -140,7 +138,7 @@ int main(int argc, char **argv)
         for (int ghosts = 0; ghosts < 2 && !status; ghosts++) {
             status = start(argv[0], ghosts);
             if (status)
-                printf("with %d ghosts: exit status %d\n", ghosts, status);
+                printf("with %d ghosts: status %x\n", ghosts, (unsigned) status);
         }
     } else {
         printf("left out: a small /dev/shm cannot be mounted here\n");
