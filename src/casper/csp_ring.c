@@ -13,9 +13,9 @@
 /* Times that a ghost that was of use may then be of none, one after the other. */
 #define CREDIT 4
 
-/* Without credit: after so many calls in which it was not woken it is again, at first and at last. With 8
- * for large messages, every eighth exchange of 1 MB woke it in vain, and a post took longer than in
- * MPICH. */
+/* Without credit: after so many calls in which it was not woken it is again, at first and at last.
+ * With 8 for large messages, every eighth exchange of 1 MB woke it in vain, and a post took longer than
+ * in MPICH. */
 #define FIRST_PAUSE 2
 #define LAST_PAUSE  64
 

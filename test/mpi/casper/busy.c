@@ -1,9 +1,9 @@
 /* Copyright (C) by the MPICH-TSM developers
  * See COPYRIGHT in top-level directory */
 
-/* While the ghost of one node copies much between two users that compute, a third user there exchanges a
- * small message with the other node: it must not wait for the end of the copies. Six users on two nodes,
- * by MPIR_CVAR_ODD_EVEN_CLIQUES. */
+/* While the ghost of one node copies much between two users that compute, a third user there exchanges
+ * a small message with the other node: it must not wait for the end of the copies. Six users on two
+ * nodes, by MPIR_CVAR_ODD_EVEN_CLIQUES. */
 #define PV_PREFIX "ch4_casper_"
 #include "../pvars.h"
 
