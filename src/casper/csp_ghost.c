@@ -153,12 +153,12 @@ static int take_posts(client_t * client)
  * user has failed to copy. */
 static int waits(int pid)
 {
-    uint64_t now = tsm_now_ns();
-
     for (int i = 0; i < n_clients; i++) {
         csp_user_t *user = &csp_node.user[clients[i].user];
-        if (user->pid == pid)
-            return now - tsm_load(&user->looked, TSM_RELAXED) < WAITS_NS;
+        if (user->pid != pid)
+            continue;
+        uint64_t looked = tsm_load(&user->looked, TSM_RELAXED);         /* before the clock is read */
+        return tsm_now_ns() - looked < WAITS_NS;
     }
     return 0;
 }
