@@ -32,11 +32,12 @@ int MPIDI_OFI_native_error(MPIDI_OFI_native_kind_t kind, ssize_t ret)
 
 void MPIDI_OFI_defer_send(MPIDI_OFI_native_kind_t kind, MPIR_Request * sreq, int ctx_idx,
                           const void *buf, size_t len, uint64_t cq_data, fi_addr_t addr,
-                          uint64_t match_bits, uint64_t flags)
+                          uint64_t match_bits, uint64_t flags, ssize_t ret)
 {
     MPIDI_OFI_REQUEST(sreq, util.deferred.send) = (MPIDI_OFI_deferred_send_t) {
         .item = {.addr = addr,.kind = kind},
-        .buf = buf,.len = len,.cq_data = cq_data,.match_bits = match_bits,.flags = flags
+        .buf = buf,.len = len,.cq_data = cq_data,.match_bits = match_bits,.flags = flags,
+        .refused = ret == -FI_EAGAIN ? 0 : ret
     };
     MPIDI_OFI_defer_item(&MPIDI_OFI_REQUEST(sreq, util.deferred.send.item), ctx_idx);
 }
@@ -67,6 +68,8 @@ static ssize_t issue_send(MPIR_Request * sreq, int ctx_idx)
     struct fid_ep *tx = MPIDI_OFI_global.ctx[ctx_idx].tx;
     void *context = &MPIDI_OFI_REQUEST(sreq, context);
 
+    if (d->refused)
+        return d->refused;
     if (d->item.kind == MPIDI_OFI_NATIVE_INJECT)
         return (fi_tinjectdata) (tx, d->buf, d->len, d->cq_data, d->item.addr, d->match_bits);
     if (d->item.kind == MPIDI_OFI_NATIVE_SEND)

@@ -11,15 +11,17 @@
  * (ofi_deferred_peers.h).
  *
  *   MPIDI_OFI_ctx_tsenddata      issue or defer a send that has a request: libfabric's functions
- *   MPIDI_OFI_ctx_tsendmsg       with the index of the context in place of the endpoint; they return
- *   MPIDI_OFI_req_tinjectdata    0 or an error, but never -FI_EAGAIN
+ *   MPIDI_OFI_ctx_tsendmsg       with the index of the context in place of the endpoint; with a request
+ *   MPIDI_OFI_req_tinjectdata    they return 0
  *   MPIDI_OFI_send_lightweight   issues a short send that has none, or refuses it: in place of MPICH's
  *   MPIDI_OFI_deferred_progress  issues what there is room for: sends, receives, and other calls
  *                                (ofi_deferred_call.h)
  *
  * All with the VCI locked. Nothing is allocated: arguments and links are in the request, which has
- * no other use for them before it is issued. A short send gets a request only when it is refused.
- * A failure of a deferred send is reported in the status of its request. Included by ofi_calls.h. */
+ * no other use for them before it is issued. A short send gets a request only when it is refused. A
+ * send that libfabric refuses for good is deferred, too, since the caller still uses the request: the
+ * next poll completes it, with the error in its status, and gives back what it holds. Included by
+ * ofi_calls.h. */
 
 #include "ofi_deferred_peers.h"
 
@@ -36,10 +38,11 @@
     (MPIDI_OFI_HAS_DEFERRED_PEERS(ctx_idx_) || MPIDI_OFI_HAS_DEFERRED_RECVS(ctx_idx_) || \
      MPIDI_OFI_global.ctx[ctx_idx_].deferred.kept_error)
 
-/* buf, len: memory, or, with IOV, an array of struct iovec; either stays until the send ends. */
+/* buf, len: memory, or, with IOV, an array of struct iovec; either stays until the send ends. ret: what
+ * libfabric has returned. */
 void MPIDI_OFI_defer_send(MPIDI_OFI_native_kind_t kind, MPIR_Request * sreq, int ctx_idx,
                           const void *buf, size_t len, uint64_t cq_data, fi_addr_t addr,
-                          uint64_t match_bits, uint64_t flags);
+                          uint64_t match_bits, uint64_t flags, ssize_t ret);
 
 int MPIDI_OFI_inject_refused(int ctx_idx, int vni, ssize_t ret, const void *buf, size_t len,
                              uint64_t cq_data, fi_addr_t addr, uint64_t match_bits, int eagain);
@@ -55,12 +58,15 @@ MPL_STATIC_INLINE_PREFIX ssize_t MPIDI_OFI_ctx_tsenddata(int ctx_idx, const void
                                                          fi_addr_t addr, uint64_t match_bits,
                                                          void *context)
 {
-    MPIDI_OFI_TRY_CALL(ctx_idx, addr, fi_tsenddata(MPIDI_OFI_global.ctx[ctx_idx].tx, buf, len, desc,
-                                                   cq_data, addr, match_bits, context));
-    if (MPIDI_OFI_is_dynproc(context))
-        return -FI_EAGAIN;
+    ssize_t ret = -FI_EAGAIN;
+
+    if (likely(!MPIDI_OFI_must_defer(ctx_idx, addr)))
+        ret = fi_tsenddata(MPIDI_OFI_global.ctx[ctx_idx].tx, buf, len, desc, cq_data, addr, match_bits,
+                           context);
+    if (likely(ret == 0) || MPIDI_OFI_is_dynproc(context))
+        return ret;
     MPIDI_OFI_defer_send(MPIDI_OFI_NATIVE_SEND, MPIDI_OFI_context_to_request(context), ctx_idx, buf,
-                         len, cq_data, addr, match_bits, 0);
+                         len, cq_data, addr, match_bits, 0, ret);
     return 0;
 }
 
@@ -68,10 +74,14 @@ MPL_STATIC_INLINE_PREFIX ssize_t MPIDI_OFI_ctx_tsenddata(int ctx_idx, const void
 MPL_STATIC_INLINE_PREFIX ssize_t MPIDI_OFI_ctx_tsendmsg(int ctx_idx, const struct fi_msg_tagged *msg,
                                                         uint64_t flags)
 {
-    MPIDI_OFI_TRY_CALL(ctx_idx, msg->addr,
-                       fi_tsendmsg(MPIDI_OFI_global.ctx[ctx_idx].tx, msg, flags));
+    ssize_t ret = -FI_EAGAIN;
+
+    if (likely(!MPIDI_OFI_must_defer(ctx_idx, msg->addr)))
+        ret = fi_tsendmsg(MPIDI_OFI_global.ctx[ctx_idx].tx, msg, flags);
+    if (likely(ret == 0))
+        return ret;
     MPIDI_OFI_defer_send(MPIDI_OFI_NATIVE_IOV, MPIDI_OFI_context_to_request(msg->context), ctx_idx,
-                         msg->msg_iov, msg->iov_count, msg->data, msg->addr, msg->tag, flags);
+                         msg->msg_iov, msg->iov_count, msg->data, msg->addr, msg->tag, flags, ret);
     return 0;
 }
 
@@ -82,11 +92,15 @@ MPL_STATIC_INLINE_PREFIX ssize_t MPIDI_OFI_req_tinjectdata(MPIR_Request * sreq, 
                                                            uint64_t cq_data, fi_addr_t addr,
                                                            uint64_t match_bits)
 {
-    MPIDI_OFI_TRY_CALL(ctx_idx, addr, fi_tinjectdata(MPIDI_OFI_global.ctx[ctx_idx].tx, buf, len,
-                                                     cq_data, addr, match_bits));
+    ssize_t ret = -FI_EAGAIN;
+
+    if (likely(!MPIDI_OFI_must_defer(ctx_idx, addr)))
+        ret = fi_tinjectdata(MPIDI_OFI_global.ctx[ctx_idx].tx, buf, len, cq_data, addr, match_bits);
+    if (likely(ret == 0))
+        return ret;
     MPIR_cc_inc(sreq->cc_ptr);
-    MPIDI_OFI_defer_send(MPIDI_OFI_NATIVE_INJECT, sreq, ctx_idx, buf, len, cq_data, addr, match_bits,
-                         0);
+    MPIDI_OFI_defer_send(MPIDI_OFI_NATIVE_INJECT, sreq, ctx_idx, buf, len, cq_data, addr, match_bits, 0,
+                         ret);
     return 0;
 }
 

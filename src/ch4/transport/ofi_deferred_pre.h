@@ -39,6 +39,7 @@ typedef struct {
     uint64_t cq_data;
     uint64_t match_bits;
     uint64_t flags;             /* IOV */
+    ssize_t refused;            /* what libfabric has returned, if it has refused it for good */
 } MPIDI_OFI_deferred_send_t;
 
 /* The same for a receive. */
@@ -51,7 +52,7 @@ typedef struct {
     uint64_t mask_bits;
     fi_addr_t addr;
     uint64_t flags;
-    ssize_t refused;            /* what libfabric has returned, if it has refused it for good */
+    ssize_t refused;            /* as of a send */
 } MPIDI_OFI_deferred_recv_t;
 
 typedef union {
