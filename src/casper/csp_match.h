@@ -25,7 +25,8 @@ csp_spot_t csp_match_spot(int user, const csp_post_t * post);
 
 /* Take posts of csp_node.user[user], up to `most`; in a user, up to one that it has to leave to the
  * ghost. In the ghost, up to one that is not for the desk: *other is a copy of it, and the desk is free
- * then; else other->kind is 0. Returns how many were taken. By who holds the desk. */
+ * then; else other->kind is 0. Returns how many were taken. A probe among them that finds nothing first
+ * takes what other users of our ghost have posted. By who holds the desk. */
 int csp_match_posts(int user, int most, csp_post_t * other);
 
 /* The ghost takes over the data of some sends that wait for that, unless it has much already. Returns
