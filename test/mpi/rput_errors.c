@@ -87,7 +87,7 @@ static void *put_slowly(void *arg)
     return NULL;
 }
 
-/* A put that fails after its call: it is posted, because another thread holds the VCI in its own put. */
+/* A put that fails after its call: it is posted, as another thread holds the VCI in its own put. */
 static MPI_Request failed_put(char *out)
 {
     MPI_Request r = MPI_REQUEST_NULL;
