@@ -73,9 +73,11 @@ int main(int argc, char **argv)
     MT_CHECK(mt.size == 2, "run with 2 processes");
     for (int k = 0; k < TWO; k++) {
         if (mt.rank == 0)
-            MT_OK(MPI_Psend_init(buf[k], 1, LONG, MPI_BYTE, 1, k, MPI_COMM_WORLD, MPI_INFO_NULL, &r[k]));
+            MT_OK(MPI_Psend_init(buf[k], 1, LONG, MPI_BYTE, 1, k, MPI_COMM_WORLD, MPI_INFO_NULL,
+                                 &r[k]));
         else
-            MT_OK(MPI_Precv_init(buf[k], 1, LONG, MPI_BYTE, 0, k, MPI_COMM_WORLD, MPI_INFO_NULL, &r[k]));
+            MT_OK(MPI_Precv_init(buf[k], 1, LONG, MPI_BYTE, 0, k, MPI_COMM_WORLD, MPI_INFO_NULL,
+                                 &r[k]));
     }
     for (int i = 0; i < (int) mt.iters; i++) {
         for (int k = 0; k < TWO; k++)
