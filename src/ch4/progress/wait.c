@@ -368,7 +368,6 @@ static int back_off(MPID_Progress_state * state)
     MPIDI_wait_t *w = &state->wait;
     MPIDI_wait_t list = *w;
 
-    MPIDI_watchdog_step();
     if (!w->is_counted)
         count_wait(w);
     if (w->turns++ == 0) {
@@ -423,9 +422,12 @@ int MPIDI_wait_turn(MPID_Progress_state * state)
     int mpi_errno = poll_turn(state);
 
     MPIR_ERR_CHECK(mpi_errno);
-    if (done != MPIDI_thread_done())
+    if (done != MPIDI_thread_done()) {
         state->wait.turns = 0;
-    else if (MPIR_ThreadInfo.isThreaded)
+        goto fn_exit;
+    }
+    MPIDI_watchdog_step();
+    if (MPIR_ThreadInfo.isThreaded)
         mpi_errno = back_off(state);
     else
         MPIDI_poll_lone_turn(++state->wait.turns);
