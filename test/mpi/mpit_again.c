@@ -1,0 +1,86 @@
+/* Copyright (C) by the MPICH-TSM developers
+ * See COPYRIGHT in top-level directory */
+
+/* MPI_T may be initialized and finalized at any time, also more than once, and leaves the library as it
+ * is. The argument says when: before (MPI_Init), after (MPI_Finalize), during, session (as long as a
+ * session), twice (without MPI). */
+#include "mt.h"
+
+#undef MT_CHECK                 /* MPI need not be up */
+#define MT_CHECK(cond_, ...) \
+    do { \
+        if (!(cond_)) { \
+            printf(__VA_ARGS__); \
+            exit(1); \
+        } \
+    } while (0)
+
+#define NAME "MPIR_CVAR_DEFAULT_THREAD_LEVEL"
+
+/* A tool looks at a control variable that is a string, and leaves. Returns how many variables there
+ * are. */
+static int visit(void)
+{
+    int provided, cvars = -1, pvars = -1, index, length;
+    char value[4096] = "";
+    MPI_T_cvar_handle handle;
+
+    MT_OK(MPI_T_init_thread(MPI_THREAD_SINGLE, &provided));
+    MT_OK(MPI_T_cvar_get_num(&cvars));
+    MT_OK(MPI_T_pvar_get_num(&pvars));
+    MT_OK(MPI_T_cvar_get_index(NAME, &index));
+    MT_OK(MPI_T_cvar_handle_alloc(index, NULL, &handle, &length));
+    MT_OK(MPI_T_cvar_read(handle, value));
+    MT_OK(MPI_T_cvar_handle_free(&handle));
+    MT_CHECK(!strcmp(value, "MPI_THREAD_SINGLE"), NAME " is '%s'\n", value);
+    MT_OK(MPI_T_finalize());
+    return cvars;
+}
+
+/* A communicator is where the strings of collectives are read. */
+static void in_session(void)
+{
+    MPI_Session s;
+    MPI_Group group;
+    MPI_Comm comm;
+
+    MT_OK(MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &s));
+    visit();
+    MT_OK(MPI_Group_from_session_pset(s, "mpi://WORLD", &group));
+    MT_OK(MPI_Comm_create_from_group(group, "x", MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &comm));
+    MT_OK(MPI_Barrier(comm));
+    MT_OK(MPI_Group_free(&group));
+    MT_OK(MPI_Comm_free(&comm));
+    MT_OK(MPI_Session_finalize(&s));
+}
+
+static void in_world(const char *when)
+{
+    MPI_Comm comm;
+
+    if (!strcmp(when, "before"))
+        visit();
+    MT_OK(MPI_Init(NULL, NULL));
+    if (!strcmp(when, "during"))
+        visit();
+    MT_OK(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
+    MT_OK(MPI_Barrier(comm));
+    MT_OK(MPI_Comm_free(&comm));
+    MT_OK(MPI_Finalize());
+}
+
+int main(int argc, char **argv)
+{
+    const char *when = argc > 1 ? argv[1] : "twice";
+    int cvars = 0;
+
+    if (!strcmp(when, "session"))
+        in_session();
+    else if (!strcmp(when, "twice"))
+        cvars = visit();
+    else
+        in_world(when);
+    MT_CHECK(visit() >= cvars, "variables are lost\n");
+    printf(" No Errors\n");
+    return 0;
+}
