@@ -9,7 +9,9 @@
 /* For MPICH's attributes: a lock of the list of one object, where no global lock guards it. The
  * program's functions run without it: they may call MPI, also for attributes of the same object.
  * Meanwhile other threads may change the list, but not this attribute: a thread that sets or deletes it
- * waits until the function has returned, else both would call the delete function for one value.
+ * waits until the function has returned, else both would call the delete function for one value. A
+ * thread that is itself in such a function does not wait for a delete function, which may wait for this
+ * one: then both call it, as in MPICH, and the attribute may be gone when either returns.
  *
  *   MPII_attr_enter        to look an attribute up; handle: of the object
  *   MPII_attr_enter_for    to set or delete that of a key
@@ -17,6 +19,7 @@
  *   MPII_attr_first        inside: where the list begins; the caller may have looked before it entered
  *   MPII_attr_begin_call   before a function of the program is called for an attribute
  *   MPII_attr_end_call     afterwards
+ *   MPII_attr_unlink       takes an attribute out of the list
  *
  * In global the list of calls is guarded by the global lock. */
 
@@ -27,7 +30,7 @@
 
 /* A function of the program runs; on the stack of its thread. */
 typedef struct MPII_attr_call {
-    int handle, keyval;
+    int handle, keyval, is_copy;
     pthread_t thread;
     struct MPII_attr_call *next;
 } MPII_attr_call_t;
@@ -41,7 +44,10 @@ typedef struct {
 } MPII_attr_lock_t;
 
 extern MPII_attr_lock_t MPII_attr_locks[MPII_ATTR_LOCKS];
-#define MPII_ATTR_LOCKS_DEFINE MPII_attr_lock_t MPII_attr_locks[MPII_ATTR_LOCKS];       /* all free */
+extern __thread int MPII_attr_depth;    /* functions of the program that the thread is in */
+#define MPII_ATTR_LOCKS_DEFINE \
+    MPII_attr_lock_t MPII_attr_locks[MPII_ATTR_LOCKS];  /* all free */ \
+    __thread int MPII_attr_depth;
 
 static inline MPII_attr_lock_t *MPII_attr_lock_of(int handle)
 {
@@ -81,13 +87,17 @@ static inline MPIR_Attribute *MPII_attr_first(int handle, MPIR_Attribute * seen)
     }
 }
 
-/* 1: another thread is in a function for this attribute. */
+static inline int MPII_attr_must_wait(const MPII_attr_call_t * call)
+{
+    return !pthread_equal(call->thread, pthread_self()) && (call->is_copy || !MPII_attr_depth);
+}
+
+/* 1: another thread is in a function for this attribute, for which the calling thread must wait. */
 static inline int MPII_attr_is_called(int handle, int keyval)
 {
     const MPII_attr_call_t *call = MPII_attr_lock_of(handle)->calls;
 
-    while (call && (call->handle != handle || call->keyval != keyval ||
-                    pthread_equal(call->thread, pthread_self())))
+    while (call && (call->handle != handle || call->keyval != keyval || !MPII_attr_must_wait(call)))
         call = call->next;
     return call != NULL;
 }
@@ -103,14 +113,15 @@ static inline void MPII_attr_enter_for(int handle, int keyval)
     }
 }
 
-static inline void MPII_attr_begin_call(MPII_attr_call_t * call, int handle, int keyval)
+static inline void MPII_attr_begin_call(MPII_attr_call_t * call, int handle, int keyval, int is_copy)
 {
     MPII_attr_lock_t *lock = MPII_attr_lock_of(handle);
 
-    *call = (MPII_attr_call_t) {.handle = handle,.keyval = keyval,.thread = pthread_self(),
-        .next = lock->calls
+    *call = (MPII_attr_call_t) {.handle = handle,.keyval = keyval,.is_copy = is_copy,
+        .thread = pthread_self(),.next = lock->calls
     };
     lock->calls = call;
+    MPII_attr_depth++;
     MPII_attr_exit(handle);
 }
 
@@ -119,15 +130,26 @@ static inline void MPII_attr_end_call(const MPII_attr_call_t * call)
     MPII_attr_call_t **link = &MPII_attr_lock_of(call->handle)->calls;
 
     MPII_attr_enter(call->handle);
+    MPII_attr_depth--;
     while (*link != call)
         link = &(*link)->next;
     *link = call->next;
 }
 
-/* Take p out of the list; 0 if the delete function has. */
-static inline int MPII_attr_unlink(MPIR_Attribute ** list, const MPIR_Attribute * p)
+/* Drop a reference, an attribute's or a call's. */
+static inline void MPII_attr_release_keyval(MPII_Keyval * keyval)
 {
-    while (*list && *list != p)
+    int in_use;
+
+    MPII_Keyval_release_ref(keyval, &in_use);
+    if (!in_use)
+        MPIR_Handle_obj_free(&MPII_Keyval_mem, keyval);
+}
+
+/* Take p, of that key, out of the list; 0 if a delete function has. Then p may be another attribute. */
+static inline int MPII_attr_unlink(MPIR_Attribute ** list, const MPIR_Attribute * p, int keyval)
+{
+    while (*list && (*list != p || p->keyval->handle != keyval))
         list = &(*list)->next;
     if (*list == NULL)
         return 0;

@@ -61,17 +61,16 @@ static int attr_set(int handle, MPIR_Attribute ** list, MPII_Keyval * keyval, vo
 /* Delete an attribute, if the object has it and the delete function lets it. */
 static int attr_delete(int handle, MPIR_Attribute ** list, MPII_Keyval * keyval)
 {
-    int mpi_errno = MPI_SUCCESS, in_use;
+    int mpi_errno = MPI_SUCCESS;
+    const int key = keyval->handle;
     MPIR_Attribute *p;
 
-    MPII_attr_enter_for(handle, keyval->handle);
+    MPII_attr_enter_for(handle, key);
     p = attr_find(*list, keyval);
     if (p)
         mpi_errno = MPIR_Call_attr_delete(handle, p);
-    if (p && mpi_errno == MPI_SUCCESS && MPII_attr_unlink(list, p)) {
-        MPII_Keyval_release_ref(p->keyval, &in_use);
-        if (!in_use)
-            MPIR_Handle_obj_free(&MPII_Keyval_mem, p->keyval);
+    if (p && mpi_errno == MPI_SUCCESS && MPII_attr_unlink(list, p, key)) {
+        MPII_attr_release_keyval(p->keyval);
         MPID_Attr_free(p);
     }
     MPII_attr_exit(handle);

@@ -16,17 +16,20 @@ MPII_ATTR_LOCKS_DEFINE
 static int call_attr_delete(int handle, MPIR_Attribute * p);
 static int call_attr_copy(int handle, MPIR_Attribute * p, void **value_copy, int *flag);
 
-/* With the lock of the object's list. */
+/* With the lock of the object's list. Works on a copy: p may be deleted meanwhile. */
 int MPIR_Call_attr_delete(int handle, MPIR_Attribute * p)
 {
     int mpi_errno;
+    MPIR_Attribute copy = *p;
     MPII_attr_call_t call;
 
     if (p->keyval->delfn.user_function == NULL)
         return MPI_SUCCESS;
-    MPII_attr_begin_call(&call, handle, p->keyval->handle);
-    mpi_errno = call_attr_delete(handle, p);
+    MPII_Keyval_add_ref(copy.keyval);
+    MPII_attr_begin_call(&call, handle, copy.keyval->handle, 0);
+    mpi_errno = call_attr_delete(handle, &copy);
     MPII_attr_end_call(&call);
+    MPII_attr_release_keyval(copy.keyval);
     return mpi_errno;
 }
 
@@ -38,7 +41,7 @@ int MPIR_Call_attr_copy(int handle, MPIR_Attribute * p, void **value_copy, int *
 
     if (p->keyval->copyfn.user_function == NULL)
         return MPI_SUCCESS;
-    MPII_attr_begin_call(&call, handle, p->keyval->handle);
+    MPII_attr_begin_call(&call, handle, p->keyval->handle, 1);
     mpi_errno = call_attr_copy(handle, p, value_copy, flag);
     MPII_attr_end_call(&call);
     return mpi_errno;
@@ -80,7 +83,7 @@ int MPIR_Attr_dup_list(int handle, MPIR_Attribute * old_attrs, MPIR_Attribute **
  * first error is returned. */
 int MPIR_Attr_delete_list(int handle, MPIR_Attribute ** list)
 {
-    int mpi_errno = MPI_SUCCESS, rc, in_use;
+    int mpi_errno = MPI_SUCCESS, rc;
     MPIR_Attribute *p;
 
     MPII_attr_enter(handle);
@@ -89,18 +92,17 @@ int MPIR_Attr_delete_list(int handle, MPIR_Attribute ** list)
             MPIR_ERR_SET(mpi_errno, MPI_ERR_OTHER, "**attrsentinal");
             break;
         }
-        if (MPII_attr_is_called(handle, p->keyval->handle)) {   /* it still needs the attribute */
+        const int key = p->keyval->handle;
+        if (MPII_attr_is_called(handle, key)) { /* it still needs the attribute */
             MPII_attr_exit(handle);
-            MPII_attr_enter_for(handle, p->keyval->handle);
+            MPII_attr_enter_for(handle, key);
             continue;
         }
         rc = MPIR_Call_attr_delete(handle, p);
         mpi_errno = mpi_errno ? mpi_errno : rc;
-        if (!MPII_attr_unlink(list, p))
-            continue;           /* the function has deleted it, by MPI_Comm_delete_attr */
-        MPII_Keyval_release_ref(p->keyval, &in_use);
-        if (!in_use)
-            MPIR_Handle_obj_free(&MPII_Keyval_mem, p->keyval);
+        if (!MPII_attr_unlink(list, p, key))
+            continue;           /* a function has deleted it, by MPI_Comm_delete_attr */
+        MPII_attr_release_keyval(p->keyval);
         MPIR_Handle_obj_free(&MPID_Attr_mem, p);
     }
     MPII_attr_exit(handle);

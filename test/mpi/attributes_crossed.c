@@ -1,0 +1,78 @@
+/* Copyright (C) by the MPICH-TSM developers
+ * See COPYRIGHT in top-level directory */
+
+/* Two threads are in the delete functions of two attributes at the same time, each of which deletes, or
+ * sets, the attribute of the other: neither waits for the other. With one object, and with two. What is
+ * deleted is gone in the end, and what is set can be deleted. */
+#include "mt.h"
+
+static int keys[2], sets;
+static MPI_Comm comms[2];       /* the attribute of keys[i] is one of comms[i] */
+static pthread_barrier_t both;
+static __thread int depth;
+static atomic_int wrong;
+
+static int delete_other(MPI_Comm comm, int key, void *value, void *extra)
+{
+    const int other = key == keys[0];
+
+    (void) comm, (void) extra;
+    if (value != &keys[!other])
+        atomic_fetch_add(&wrong, 1);
+    if (depth++ == 0) {
+        pthread_barrier_wait(&both);
+        if (sets)
+            MT_OK(MPI_Comm_set_attr(comms[other], keys[other], &keys[other]));
+        else
+            MT_OK(MPI_Comm_delete_attr(comms[other], keys[other]));
+    }
+    depth--;
+    return MPI_SUCCESS;
+}
+
+static void *worker(void *arg)
+{
+    const int i = ((mt_thread_t *) arg)->id;
+
+    MT_OK(MPI_Comm_delete_attr(comms[i], keys[i]));
+    return NULL;
+}
+
+static void cross(MPI_Comm first, MPI_Comm second, int is_set)
+{
+    void *value;
+    int flag;
+
+    comms[0] = first;
+    comms[1] = second;
+    sets = is_set;
+    for (int i = 0; i < 2; i++)
+        MT_OK(MPI_Comm_set_attr(comms[i], keys[i], &keys[i]));
+    mt_run(2, worker);
+    depth = 1;                  /* now the functions do nothing */
+    for (int i = 0; i < 2; i++) {
+        MT_OK(MPI_Comm_get_attr(comms[i], keys[i], &value, &flag));
+        MT_CHECK(!flag || is_set, "attribute %d is still there", i);
+        if (flag)
+            MT_OK(MPI_Comm_delete_attr(comms[i], keys[i]));
+    }
+    depth = 0;
+}
+
+int main(int argc, char **argv)
+{
+    MPI_Comm comm;
+
+    mt_init(argc, argv, 2, 200);
+    pthread_barrier_init(&both, NULL, 2);
+    MT_OK(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
+    for (int i = 0; i < 2; i++)
+        MT_OK(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete_other, &keys[i], NULL));
+    for (long i = 0; i < mt.iters; i++)
+        cross(comm, i % 4 < 2 ? comm : MPI_COMM_WORLD, i % 2);
+    MT_CHECK(!atomic_load(&wrong), "a function got the value of another attribute");
+    for (int i = 0; i < 2; i++)
+        MT_OK(MPI_Comm_free_keyval(&keys[i]));
+    MT_OK(MPI_Comm_free(&comm));
+    return mt_finish();
+}
