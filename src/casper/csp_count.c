@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include "csp_count.h"
 #include "csp_node.h"
+#include "threads/stats/mpit_lock.h"
 
 #define PREFIX "ch4_casper_"
 
@@ -75,11 +76,9 @@ static int is_registered(const pvar_t * p, MPIR_T_pvar_class_t class)
     return found != NULL;
 }
 
-/* MPICH has no table of variables if MPI_Finalize has been called before. */
-void csp_count_start(void)
+static void register_pvars(void)
 {
-    read_from(&csp_node.my_ghost->counts);
-    for (int i = 0; i < PVARS && pvar_table; i++) {
+    for (int i = 0; i < PVARS; i++) {
         const pvar_t *p = &pvars[i];
         const MPIR_T_pvar_class_t class = p->is_level ? MPI_T_PVAR_CLASS_LEVEL :
             MPI_T_PVAR_CLASS_COUNTER;
@@ -92,6 +91,16 @@ void csp_count_start(void)
                                   MPI_T_ENUM_NULL, MPI_T_VERBOSITY_USER_DETAIL, MPI_T_BIND_NO_OBJECT,
                                   flags, read_pvar, NULL, "CH4_CASPER", p->help);
     }
+}
+
+void csp_count_start(void)
+{
+    int is_held;
+
+    read_from(&csp_node.my_ghost->counts);
+    is_held = MPIDI_mpit_enter();
+    register_pvars();
+    MPIDI_mpit_exit(is_held);
 }
 
 static void copy(csp_counter_t * to, csp_counter_t * from)

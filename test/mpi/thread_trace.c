@@ -4,7 +4,8 @@
 /* MPIR_CVAR_CH4_THREAD_TRACE: each process writes a file at MPI_Finalize, whose records account for
  * each acquisition of the lock of a VCI: recorded, passed over by the sampling, or dropped because a
  * buffer was full. In a trace that has all of them the holds of a VCI do not overlap, and add up to
- * the counters. Samples have the operations that the program has issued. MT_TRACE: all, part (the
+ * the counters. Samples have the operations that the program has issued. The file has the settings with
+ * which the trace began, though a tool has written others since. MT_TRACE: all, part (the
  * sampling passes over some), full (buffers are too small). MT_NAME=yes: the file's name has the rank
  * in it.
  * -t threads, -n messages. */
@@ -37,6 +38,7 @@ typedef struct {
 
 static vci_t vcis[VCIS];
 static long lines, end_lines = -1, samples, size;
+static long head_sample, head_size;    /* as the file has them */
 static long least_sends = -1, most_sends, least_receives = -1, most_receives;
 static long recorded, skipped, dropped, dropped_samples;
 static double counted;          /* acquisitions, by MPI_T, in a part of the run */
@@ -197,6 +199,8 @@ static void take(const char *line)
             lines += kinds[i].is_record;
         }
     }
+    if (!strncmp(line, "trace ", 6))
+        CHECK(sscanf(line, "trace sample=%ld records=%ld", &head_sample, &head_size) == 2, "%s", line);
     if (!strncmp(line, "end ", 4))
         numbers(line + 4, &end_lines, 1);
 }
@@ -229,6 +233,29 @@ static long acquired(void)
     for (int i = 0; i < VCIS; i++)
         n += vcis[i].total[TOTAL_MAIN] + vcis[i].total[TOTAL_PROGRESS];
     return n;
+}
+
+/* Without effect. */
+static void write_setting(const char *cvar)
+{
+    int provided, index, count, other = 3;
+    MPI_T_cvar_handle handle;
+
+    MT_OK(MPI_T_init_thread(MPI_THREAD_MULTIPLE, &provided));
+    MT_OK(MPI_T_cvar_get_index(cvar, &index));
+    MT_OK(MPI_T_cvar_handle_alloc(index, NULL, &handle, &count));
+    MT_OK(MPI_T_cvar_write(handle, &other));
+    MT_OK(MPI_T_cvar_handle_free(&handle));
+    MT_OK(MPI_T_finalize());
+}
+
+static void check_head(void)
+{
+    const char *text = getenv("MPIR_CVAR_CH4_THREAD_TRACE_SAMPLE");
+    const long sample = text ? atol(text) : 1;
+
+    CHECK(head_sample == sample && head_size == size, "sample=%ld records=%ld, not %ld and %ld",
+          head_sample, head_size, sample, size);
 }
 
 static void check_account(void)
@@ -277,8 +304,11 @@ int main(int argc, char **argv)
     mt_init(argc, argv, 4, 100);
     size = text ? atol(text) : 65536;
     run();
+    write_setting("MPIR_CVAR_CH4_THREAD_TRACE_SAMPLE");
+    write_setting("MPIR_CVAR_CH4_THREAD_TRACE_SIZE");
     MT_OK(MPI_Finalize());
     read_file();
+    check_head();
     check_account();
     if (is("MT_TRACE", "all"))
         check_all();

@@ -27,7 +27,7 @@ typedef struct {
 
 static int waited_index = -1, kept_index = -1;
 
-/* MPI_T is initialized before: a second MPI_Session_init finds the events there. */
+/* With MPI_T's mutex. A second MPI_Session_init finds the events there. */
 void MPIDI_events_register(void)
 {
     MPI_Datatype waited_types[] = { MPI_INT, MPI_INT, MPI_UNSIGNED_LONG_LONG };

@@ -71,10 +71,11 @@ void MPIDI_stats_wait_end(MPIDI_vci_t * vci, int path, int cpu)
     MPIDI_events_waited(number_of(&vci->stats), path, wait_begin_ns);
 }
 
+/* of_them is read after n, and may be more by then. */
 static void add_scores(MPIDI_vci_stats_t * s, int level, int is_same, uint64_t of_them, uint64_t n)
 {
     MPIDI_count(&s->monopolized[level], (uint64_t) is_same);
-    MPIDI_count(&s->fair[level], of_them * MPIDI_STATS_FAIR_ONE / n);
+    MPIDI_count(&s->fair[level], MPL_MIN(of_them, n) * MPIDI_STATS_FAIR_ONE / n);
 }
 
 /* For the core and the NUMA node; last: the processor of the holder before. */

@@ -57,10 +57,13 @@ static inline void MPIDI_stats_acquired(MPIDI_vci_t * vci)
     s->last = self;
 }
 
-/* This acquisition was one of the progress loop. By the holder. */
+/* This acquisition was one of the progress loop. By the holder. Release: a reader that counts it
+ * (acquire) finds it in `acquired` as well, so their difference is never negative. */
 static inline void MPIDI_stats_progress_path(MPIDI_vci_t * vci)
 {
-    MPIDI_count(&vci->stats.progress, 1);
+    MPIDI_count_t *progress = &vci->stats.progress;
+
+    tsm_store(progress, tsm_load(progress, TSM_RELAXED) + 1, TSM_RELEASE);
 }
 
 /* By the holder, before the release. One branch for both reasons. */

@@ -14,6 +14,7 @@
 
 #include "threads/stats/events.h"
 #include "threads/stats/hooks.h"
+#include "threads/stats/mpit_lock.h"
 #include "threads/stats/report.h"
 #include "tsm/tsm_load.h"
 
@@ -39,7 +40,7 @@ static uint64_t start_ns;       /* written in MPI_Init */
 
 static uint64_t vci_field(int vci, size_t field)
 {
-    return tsm_load((MPIDI_count_t *) ((char *) &MPIDI_VCI(vci).threads.stats + field), TSM_RELAXED);
+    return tsm_load((MPIDI_count_t *) ((char *) &MPIDI_VCI(vci).threads.stats + field), TSM_ACQUIRE);
 }
 
 static uint64_t vci_sum(size_t field)
@@ -100,7 +101,7 @@ static double fair_core(int vci);
 static double fair_numa(int vci);
 /* *INDENT-ON* */
 
-/* Progress first: it is part of all. */
+/* Progress first: it is part of all (hooks.h). */
 static double acquired_main(int vci)
 {
     uint64_t progress = vci_field(vci, VCI_FIELD(progress));
@@ -323,15 +324,12 @@ static int is_registered(const char *name, int class)
     return found != NULL;
 }
 
-/* MPICH keeps its table of variables over a second MPI_Session_init; a late one, after the table is
- * gone, has no variables, none of MPICH's either. MPICH keeps the pointer to the name. */
-void MPIDI_stats_register(void)
+/* MPICH keeps its table of variables over a second MPI_Session_init, and the pointer to the name. */
+static void register_pvars(void)
 {
     static char names[NUM_PVARS][sizeof(PREFIX) + 32];
 
-    start_ns = tsm_now_ns();
-    MPIDI_events_register();
-    for (int n = 0; n < NUM_PVARS && pvar_table; n++) {
+    for (int n = 0; n < NUM_PVARS; n++) {
         const pvar_t *p = &pvars[n];
         const int counts = p->class == COUNT || p->class == REAL_COUNT;
         const MPIR_T_pvar_class_t class = p->class == COUNT ? MPI_T_PVAR_CLASS_COUNTER :
@@ -347,6 +345,16 @@ void MPIDI_stats_register(void)
                                   MPI_T_VERBOSITY_USER_DETAIL, MPI_T_BIND_NO_OBJECT, flags, read_pvar,
                                   NULL, "CH4_THREADS", p->help);
     }
+}
+
+void MPIDI_stats_register(void)
+{
+    int is_held = MPIDI_mpit_enter();
+
+    start_ns = tsm_now_ns();
+    MPIDI_events_register();
+    register_pvars();
+    MPIDI_mpit_exit(is_held);
 }
 
 #endif

@@ -13,10 +13,9 @@
 #include "tsm/tsm_load.h"
 
 static struct {
-    int sample, size;           /* 0: there is no trace; written in MPI_Init */
     TSM_ATOMIC(int) threads;
     TSM_ATOMIC(int) without;
-    MPIDI_trace_base_t base;
+    MPIDI_trace_base_t base;    /* written in MPI_Init */
 } trace;
 
 static uint64_t value_of(const MPIDI_count_t * counter)
@@ -47,7 +46,7 @@ static uint64_t distance(MPIDI_trace_buffer_t * b)
     b->random ^= b->random << 13;
     b->random ^= b->random >> 7;
     b->random ^= b->random << 17;
-    return 1 + b->random % (2 * (uint64_t) trace.sample - 1);
+    return 1 + b->random % (2 * (uint64_t) trace.base.sample - 1);
 }
 
 /* Returns NULL if the buffer is full. */
@@ -147,15 +146,15 @@ void MPIDI_trace_join(MPIDI_thread_t * self)
 {
     MPIDI_trace_buffer_t *b;
 
-    if (!trace.size || self->stats.trace)
+    if (!trace.base.size || self->stats.trace)
         return;
-    b = calloc(1, sizeof(*b) + (size_t) trace.size * sizeof(b->record[0]));
+    b = calloc(1, sizeof(*b) + (size_t) trace.base.size * sizeof(b->record[0]));
     if (!b) {
         tsm_fetch_add(&trace.without, 1, TSM_RELAXED);
         return;
     }
     b->thread = tsm_fetch_add(&trace.threads, 1, TSM_RELAXED);
-    b->size = trace.size;
+    b->size = trace.base.size;
     b->random = 0x9e3779b97f4a7c15u * (uint64_t) (b->thread + 1);
     b->until = distance(b);
     self->stats.trace = b;
@@ -163,10 +162,10 @@ void MPIDI_trace_join(MPIDI_thread_t * self)
 
 void MPIDI_trace_begin(int sample, int size)
 {
-    if (trace.size)
+    if (trace.base.size)
         return;
-    trace.sample = sample;
-    trace.size = size;
+    trace.base.sample = sample;
+    trace.base.size = size;
     trace.base.begin_ns = tsm_now_ns();
     for (int i = 0; i < MPIDI_global.n_vcis; i++)
         MPIDI_trace_read_counts(&MPIDI_VCI(i).threads.stats, trace.base.vci[i]);

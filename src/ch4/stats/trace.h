@@ -76,8 +76,10 @@ typedef struct MPIDI_trace_buffer {
     MPIDI_trace_record_t record[];
 } MPIDI_trace_buffer_t;
 
-/* Counters when the trace began; those of VCIs with the number of acquisitions at the end. */
+/* Settings of the trace, and counters when it began; those of VCIs with the number of acquisitions at
+ * the end. */
 typedef struct MPIDI_trace_base {
+    int sample, size;           /* as given to MPIDI_trace_begin; size 0: there is no trace */
     uint64_t begin_ns;
     uint64_t vci[MPIDI_CH4_MAX_VCIS][MPIDI_TRACE_COUNTS + 1];
     uint64_t misses;
@@ -104,7 +106,7 @@ void MPIDI_trace_join(MPIDI_thread_t * self);
  * on until the process ends, over MPI_Finalize: a second call changes nothing. */
 void MPIDI_trace_begin(int sample, int size);
 
-/* The counters when the trace began. */
+/* What the trace began with. */
 const MPIDI_trace_base_t *MPIDI_trace_base(void);
 
 /* The counters of a VCI now, as in MPIDI_trace_base_t. */

@@ -172,8 +172,8 @@ static void write_head(void)
     fprintf(file, "library model=%s progress=%s lock=%s vcis=%d\n", model, progress, lock,
             MPIDI_global.n_vcis);
     fprintf(file, "trace sample=%d records=%d begin=%" PRIu64 " end=%" PRIu64 " untraced_threads=%d "
-            "misses=%" PRIu64 " fair_one=%u\n", MPIR_CVAR_CH4_THREAD_TRACE_SAMPLE,
-            MPIR_CVAR_CH4_THREAD_TRACE_SIZE, base->begin_ns, tsm_now_ns(), MPIDI_trace_without(),
+            "misses=%" PRIu64 " fair_one=%u\n", base->sample, base->size, base->begin_ns,
+            tsm_now_ns(), MPIDI_trace_without(),
             MPIDI_stats_sum(offsetof(MPIDI_thread_stats_t, misses)) - base->misses,
             MPIDI_STATS_FAIR_ONE);
     fputs(columns, file);
