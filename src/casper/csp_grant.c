@@ -155,13 +155,6 @@ static int user_cb(void *am_hdr, void *data, MPI_Aint bytes, uint32_t attr, MPIR
     return MPI_SUCCESS;
 }
 
-/* A ghost of this node may sleep. */
-static void wake(int ghost)
-{
-    if (MPIDI_rank_is_local(ghost, csp_inner->comm_ptr))
-        tsm_bell_ring_shared(&csp_node_ghost(ghost)->bell);
-}
-
 static int send_to_ghost(csp_target_t * target, int type)
 {
     const message_t msg = {
@@ -176,7 +169,7 @@ static int send_to_ghost(csp_target_t * target, int type)
     CH4_CALL(am_send_hdr(target->ghost, csp_inner->comm_ptr, to_ghost, &msg, sizeof(msg), vci, vci),
              MPIDI_rank_is_local(target->ghost, csp_inner->comm_ptr), mpi_errno);
     MPID_THREAD_CS_EXIT(VCI, MPIDI_VCI(vci).lock);
-    wake(target->ghost);
+    csp_node_wake(target->ghost);
     return mpi_errno;
 }
 

@@ -45,6 +45,12 @@ csp_ghost_t *csp_node_ghost(int number)
     return ghost;
 }
 
+void csp_node_wake(int number)
+{
+    if (MPIR_Process.node_map[number] == MPIR_Process.node_map[MPIR_Process.rank])
+        tsm_bell_ring_shared(&csp_node_ghost(number)->bell);
+}
+
 int csp_node_is_mate(int i)
 {
     return csp_world.users + csp_world.ghost_of[csp_node.user[i].number] ==

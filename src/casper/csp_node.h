@@ -83,6 +83,10 @@ int csp_node_is_mate(int i);
 /* The ghost of this node with this number. */
 csp_ghost_t *csp_node_ghost(int number);
 
+/* Wake the ghost with this number if it is of this node and sleeps. If it is only about to, it looks
+ * for messages soon. */
+void csp_node_wake(int number);
+
 /* 1 if the process is still there. */
 int csp_node_lives(int pid);
 

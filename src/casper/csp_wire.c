@@ -163,15 +163,6 @@ static sending_t *take_oldest(void)
     return s;
 }
 
-/* A ghost of this node may sleep. If it is only about to, it looks for messages soon. */
-static void wake(int ghost)
-{
-    const int number = csp_world.users + ghost;
-
-    if (MPIR_Process.node_map[number] == MPIR_Process.node_map[MPIR_Process.rank])
-        tsm_bell_ring_shared(&csp_node_ghost(number)->bell);
-}
-
 static void send_envelope(target_t * to, sending_t * s)
 {
     if (s->is_sync) {
@@ -184,7 +175,7 @@ static void send_envelope(target_t * to, sending_t * s)
         to->since_sync++;
     }
     note_sending(s);
-    wake(s->ghost);
+    csp_node_wake(csp_world.users + s->ghost);
 }
 
 static void send_waiting(target_t * to)

@@ -2,8 +2,8 @@
  * See COPYRIGHT in top-level directory */
 
 /* MPIR_CVAR_PROGRESS_TIMEOUT below MPI_THREAD_MULTIPLE: a process whose one thread in MPI waits prints
- * that, too. Another thread of process 0, outside MPI, reads what is printed and then asks process 1 for
- * the message; it does so in any case after LIMIT_SECONDS. */
+ * that, too. Another thread of process 0, outside MPI, reads what is printed and then asks process 1
+ * for the message; it does so in any case after LIMIT_SECONDS. */
 #include "printed.h"
 
 #define LIMIT_SECONDS 10

@@ -1,7 +1,7 @@
 /* Copyright (C) by the MPICH-TSM developers
  * See COPYRIGHT in top-level directory */
 
-/* MPI_Session_get_info has the thread level that the session has: that of MPI_Init, if it came first. */
+/* MPI_Session_get_info has the thread level of the session: that of MPI_Init, if it came first. */
 #include "mt.h"
 
 static void must_have(const char *level)
