@@ -8,11 +8,12 @@
 #if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI
 
 #include "threads/drive.h"
+#include "threads/alone.h"
 #include "threads/stats/hooks.h"
 #include "threads/thread.h"
 
-/* What a poll of a nonblocking call counts for: see drive_shm_first. */
-#define TEST_POLLS 8u
+/* What a poll counts for that time may pass after: see drive_shm_first. */
+#define LONG_POLL 8u
 
 #ifndef MPIDI_CH4_DIRECT_NETMOD
 /* Take in one cell from shared memory, and send one message that had no room. Returns whether it did
@@ -57,15 +58,16 @@ MPL_STATIC_INLINE_PREFIX int drive_shm(MPIDI_per_vci_t * vci, int wait, int *fou
 /* Poll shared memory. A poll of it is much cheaper than one of a netmod (ten times, with libfabric over
  * TCP), during which a message in shared memory waits. So while shared memory brings messages, the
  * netmod is asked once in MPIR_CVAR_CH4_NETMOD_TURN messages and polls in vain; after as many polls in
- * vain in a row, each poll asks it. A poll of a nonblocking call counts as TEST_POLLS, as the program
- * may do anything between two of them. *ask_netmod: 1 if it is time to. */
+ * vain in a row, each poll asks it. Only polls of a thread that waits alone follow each other at once;
+ * others count as LONG_POLL, because their threads pause or yield, or, in a nonblocking call, go back
+ * to the program. *ask_netmod: 1 if it is time to. */
 MPL_STATIC_INLINE_PREFIX int drive_shm_first(MPIDI_per_vci_t * vci, int wait, int *ask_netmod)
 {
     MPIDI_vci_t *v = &vci->threads;
     const unsigned turn = MPIR_CVAR_CH4_NETMOD_TURN;
     int found;
     int mpi_errno = drive_shm(vci, wait, &found);
-    const unsigned polls = wait ? MPL_MAX((unsigned) found, 1u) : TEST_POLLS;
+    const unsigned polls = wait && MPIDI_waits_alone() ? MPL_MAX((unsigned) found, 1u) : LONG_POLL;
 
     v->shm_quiet = found ? 0 : v->shm_quiet + polls;
     v->nm_skipped += polls;

@@ -172,8 +172,9 @@ cvars:
       verbosity   : MPI_T_VERBOSITY_USER_BASIC
       scope       : MPI_T_SCOPE_LOCAL
       description : >-
-        While shared memory brings messages, a waiting thread polls the netmod only once in this many
-        messages and polls in vain; a poll of MPI_Test counts as 8. From 1, as in MPICH, to 4096.
+        While shared memory brings messages, a thread that waits alone polls the netmod only once in
+        this many messages and polls in vain. A poll of one of several threads, with more threads than
+        processors, or of MPI_Test counts as 8. From 1, as in MPICH, to 4096.
 
     - name        : MPIR_CVAR_CH4_SHM_INJECT
       category    : CH4_THREADS

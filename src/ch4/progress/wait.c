@@ -7,6 +7,7 @@
 
 #if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI
 
+#include "threads/alone.h"
 #include "threads/served.h"
 #include "tsm/tsm_load.h"
 #include "tsm/tsm_usc.h"
@@ -302,11 +303,10 @@ static int poll_another(void)
 }
 
 /* Pauses after a poll in vain: more each time, but not for long, since the next poll may find
- * something. A thread that waits alone, on a processor of its own, keeps no other from the lock, and a
- * pause only delays its message. */
+ * something. A pause of a thread that waits alone only delays its message. */
 static unsigned poll_pauses(const MPIDI_wait_t * w)
 {
-    if (tsm_load_wanted() <= 1 && !tsm_load_crowded())
+    if (MPIDI_waits_alone())
         return 1;
     return MPL_MIN(1u << MPL_MIN(w->turns, LAST_DOUBLING), (unsigned) MPIR_CVAR_CH4_POLL_PAUSES);
 }
