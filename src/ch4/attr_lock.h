@@ -32,6 +32,7 @@
 typedef struct MPII_attr_call {
     int handle, keyval, is_copy;
     pthread_t thread;
+    TSM_ATOMIC(int) *waits;     /* of its thread */
     struct MPII_attr_call *next;
 } MPII_attr_call_t;
 
@@ -45,9 +46,11 @@ typedef struct {
 
 extern MPII_attr_lock_t MPII_attr_locks[MPII_ATTR_LOCKS];
 extern __thread int MPII_attr_depth;    /* functions of the program that the thread is in */
+extern __thread TSM_ATOMIC(int) MPII_attr_waits;    /* 1: it waits for another thread's */
 #define MPII_ATTR_LOCKS_DEFINE \
     MPII_attr_lock_t MPII_attr_locks[MPII_ATTR_LOCKS];  /* all free */ \
-    __thread int MPII_attr_depth;
+    __thread int MPII_attr_depth; \
+    __thread TSM_ATOMIC(int) MPII_attr_waits;
 
 static inline MPII_attr_lock_t *MPII_attr_lock_of(int handle)
 {
@@ -87,9 +90,11 @@ static inline MPIR_Attribute *MPII_attr_first(int handle, MPIR_Attribute * seen)
     }
 }
 
+/* A thread in a function does not wait for one that waits itself: that one might wait for it. */
 static inline int MPII_attr_must_wait(const MPII_attr_call_t * call)
 {
-    return !pthread_equal(call->thread, pthread_self()) && (call->is_copy || !MPII_attr_depth);
+    return !pthread_equal(call->thread, pthread_self()) &&
+        (call->is_copy || !MPII_attr_depth || !tsm_load(call->waits, TSM_RELAXED));
 }
 
 /* 1: another thread is in a function for this attribute, for which the calling thread must wait. */
@@ -106,11 +111,13 @@ static inline void MPII_attr_enter_for(int handle, int keyval)
 {
     MPII_attr_enter(handle);
     while (MPII_attr_is_called(handle, keyval)) {
+        tsm_store(&MPII_attr_waits, 1, TSM_RELAXED);
         MPII_attr_exit(handle);
         MPID_THREAD_CS_YIELD(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);
         tsm_yield();
         MPII_attr_enter(handle);
     }
+    tsm_store(&MPII_attr_waits, 0, TSM_RELAXED);
 }
 
 static inline void MPII_attr_begin_call(MPII_attr_call_t * call, int handle, int keyval, int is_copy)
@@ -118,7 +125,7 @@ static inline void MPII_attr_begin_call(MPII_attr_call_t * call, int handle, int
     MPII_attr_lock_t *lock = MPII_attr_lock_of(handle);
 
     *call = (MPII_attr_call_t) {.handle = handle,.keyval = keyval,.is_copy = is_copy,
-        .thread = pthread_self(),.next = lock->calls
+        .thread = pthread_self(),.waits = &MPII_attr_waits,.next = lock->calls
     };
     lock->calls = call;
     MPII_attr_depth++;

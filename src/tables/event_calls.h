@@ -107,6 +107,25 @@ int MPIR_T_event_handle_free_impl(MPI_T_event_registration handle, void *user_da
     return MPI_SUCCESS;
 }
 
+/* After the last MPI_T_finalize: handles that a tool has left get no more events. By the thread that
+ * finalizes, without MPI_T's mutex. */
+void MPIR_T_event_handles_drop(void);
+void MPIR_T_event_handles_drop(void)
+{
+    MPIR_T_event_t *event, *next;
+
+    pthread_rwlock_wrlock(&event_handles_lock);
+    HASH_ITER(hh, events, event, next) {
+        while (event->reg_list_head) {
+            MPI_T_event_registration handle = event->reg_list_head;
+            LL_DELETE(event->reg_list_head, event->reg_list_tail, handle);
+            MPL_free(handle);
+        }
+    }
+    __atomic_store_n(&event_handles_num, 0, __ATOMIC_RELAXED);
+    pthread_rwlock_unlock(&event_handles_lock);
+}
+
 int MPIR_T_event_register_callback_impl(MPI_T_event_registration handle, MPI_T_cb_safety safety,
                                         MPIR_Info * info, void *user_data,
                                         MPI_T_event_cb_function function)

@@ -3,7 +3,8 @@
 
 /* Two threads are in the delete functions of two attributes at the same time, each of which deletes, or
  * sets, the attribute of the other: neither waits for the other. With one object, and with two. What is
- * deleted is gone in the end, and what is set can be deleted. */
+ * deleted is gone in the end, and what is set can be deleted. If only one of them changes the attribute
+ * of the other, it waits: the function is called once for the old value, and the new one stays. */
 #include "mt.h"
 
 static int keys[2], sets;
@@ -11,6 +12,8 @@ static MPI_Comm comms[2];       /* the attribute of keys[i] is one of comms[i] *
 static pthread_barrier_t both;
 static __thread int depth;
 static atomic_int wrong;
+static int slow_key, replace_key;
+static atomic_int slow_calls;
 
 static int delete_other(MPI_Comm comm, int key, void *value, void *extra)
 {
@@ -59,6 +62,48 @@ static void cross(MPI_Comm first, MPI_Comm second, int is_set)
     depth = 0;
 }
 
+/* For the attribute that thread 1 deletes, which takes a while. */
+static int delete_slowly(MPI_Comm comm, int key, void *value, void *extra)
+{
+    (void) comm, (void) key, (void) extra;
+    if (value == &slow_key) {
+        atomic_fetch_add(&slow_calls, 1);
+        pthread_barrier_wait(&both);
+        usleep(5000);
+    }
+    return MPI_SUCCESS;
+}
+
+/* For the attribute of thread 0, which sets that of thread 1 meanwhile. */
+static int replace_slow(MPI_Comm comm, int key, void *value, void *extra)
+{
+    (void) key, (void) value, (void) extra;
+    pthread_barrier_wait(&both);
+    MT_OK(MPI_Comm_set_attr(comm, slow_key, &both));
+    return MPI_SUCCESS;
+}
+
+static void *one_waits_worker(void *arg)
+{
+    MT_OK(MPI_Comm_delete_attr(comms[0], ((mt_thread_t *) arg)->id ? slow_key : replace_key));
+    return NULL;
+}
+
+static void one_waits(void)
+{
+    void *value;
+    int flag;
+
+    atomic_store(&slow_calls, 0);
+    MT_OK(MPI_Comm_set_attr(comms[0], slow_key, &slow_key));
+    MT_OK(MPI_Comm_set_attr(comms[0], replace_key, &replace_key));
+    mt_run(2, one_waits_worker);
+    MT_CHECK(atomic_load(&slow_calls) == 1, "%d calls for the old value", atomic_load(&slow_calls));
+    MT_OK(MPI_Comm_get_attr(comms[0], slow_key, &value, &flag));
+    MT_CHECK(flag && value == &both, "the new value is lost");
+    MT_OK(MPI_Comm_delete_attr(comms[0], slow_key));
+}
+
 int main(int argc, char **argv)
 {
     MPI_Comm comm;
@@ -70,6 +115,12 @@ int main(int argc, char **argv)
         MT_OK(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete_other, &keys[i], NULL));
     for (long i = 0; i < mt.iters; i++)
         cross(comm, i % 4 < 2 ? comm : MPI_COMM_WORLD, i % 2);
+    MT_OK(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete_slowly, &slow_key, NULL));
+    MT_OK(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, replace_slow, &replace_key, NULL));
+    for (int i = 0; i < 10; i++)
+        one_waits();
+    MT_OK(MPI_Comm_free_keyval(&slow_key));
+    MT_OK(MPI_Comm_free_keyval(&replace_key));
     MT_CHECK(!atomic_load(&wrong), "a function got the value of another attribute");
     for (int i = 0; i < 2; i++)
         MT_OK(MPI_Comm_free_keyval(&keys[i]));

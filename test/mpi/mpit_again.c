@@ -17,17 +17,16 @@
 
 #define NAME "MPIR_CVAR_DEFAULT_THREAD_LEVEL"
 
-/* A tool looks at a control variable that is a string, and leaves. Returns how many variables there
- * are. */
+/* A tool looks at a control variable that is a string, and leaves. Returns how many control variables
+ * there are. */
 static int visit(void)
 {
-    int provided, cvars = -1, pvars = -1, index, length;
+    int provided, cvars = -1, index, length;
     char value[4096] = "";
     MPI_T_cvar_handle handle;
 
     MT_OK(MPI_T_init_thread(MPI_THREAD_SINGLE, &provided));
     MT_OK(MPI_T_cvar_get_num(&cvars));
-    MT_OK(MPI_T_pvar_get_num(&pvars));
     MT_OK(MPI_T_cvar_get_index(NAME, &index));
     MT_OK(MPI_T_cvar_handle_alloc(index, NULL, &handle, &length));
     MT_OK(MPI_T_cvar_read(handle, value));
@@ -38,48 +37,52 @@ static int visit(void)
 }
 
 /* A communicator is where the strings of collectives are read. */
-static void in_session(void)
+static int in_session(void)
 {
+    int cvars;
     MPI_Session s;
     MPI_Group group;
     MPI_Comm comm;
 
     MT_OK(MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &s));
-    visit();
+    cvars = visit();
     MT_OK(MPI_Group_from_session_pset(s, "mpi://WORLD", &group));
     MT_OK(MPI_Comm_create_from_group(group, "x", MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &comm));
     MT_OK(MPI_Barrier(comm));
     MT_OK(MPI_Group_free(&group));
     MT_OK(MPI_Comm_free(&comm));
     MT_OK(MPI_Session_finalize(&s));
+    return cvars;
 }
 
-static void in_world(const char *when)
+static int in_world(const char *when)
 {
+    int cvars = 0;
     MPI_Comm comm;
 
     if (!strcmp(when, "before"))
-        visit();
+        cvars = visit();
     MT_OK(MPI_Init(NULL, NULL));
     if (!strcmp(when, "during"))
-        visit();
+        cvars = visit();
     MT_OK(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
     MT_OK(MPI_Barrier(comm));
     MT_OK(MPI_Comm_free(&comm));
     MT_OK(MPI_Finalize());
+    return cvars;
 }
 
 int main(int argc, char **argv)
 {
     const char *when = argc > 1 ? argv[1] : "twice";
-    int cvars = 0;
+    int cvars;
 
     if (!strcmp(when, "session"))
-        in_session();
+        cvars = in_session();
     else if (!strcmp(when, "twice"))
         cvars = visit();
     else
-        in_world(when);
+        cvars = in_world(when);
     MT_CHECK(visit() >= cvars, "variables are lost\n");
     printf(" No Errors\n");
     return 0;

@@ -6,7 +6,7 @@
  * for the message; it does so in any case after LIMIT_SECONDS. */
 #include "printed.h"
 
-#define LIMIT_SECONDS 10
+#define LIMIT_SECONDS 30
 
 static int peer_pid;
 static atomic_int reported;
