@@ -15,7 +15,7 @@
 /* What a poll counts for that time may pass after: see drive_shm_first. */
 #define LONG_POLL 8u
 
-/* The netmod is asked again after so long, if the clock is read. */
+/* Where the clock is read, the netmod is asked after so long. */
 #define NETMOD_NS 10000
 
 #ifndef MPIDI_CH4_DIRECT_NETMOD
@@ -58,17 +58,17 @@ MPL_STATIC_INLINE_PREFIX int drive_shm(MPIDI_per_vci_t * vci, int wait, int *fou
     return mpi_errno;
 }
 
-/* 1 if the thread polls again at once: it waits alone, and has nothing else to poll. */
+/* 1 if the thread goes on to poll: it waits alone, and has nothing else to poll. */
 MPL_STATIC_INLINE_PREFIX int drive_goes_on(int wait)
 {
     return wait && MPIDI_global.n_vcis == 1 && !MPIDI_thread_local.is_server && MPIDI_waits_alone();
 }
 
-/* 1 if time may pass until the thread polls again, however many polls it counts: it may go back to the
- * program, nap, or offer its processor. */
+/* 1 if much time may have passed since the thread's last poll, in the program or in a nap, or may pass
+ * until the next one, because it offers its processor. */
 MPL_STATIC_INLINE_PREFIX int drive_may_pause(int wait, int found)
 {
-    return !wait || MPIDI_thread_local.is_server || (!found && tsm_load_crowded());
+    return wait != MPIDI_DRIVE_AGAIN || (!found && tsm_load_crowded());
 }
 
 static int drive_netmod_waits(MPIDI_vci_t * v)
@@ -85,7 +85,8 @@ static int drive_netmod_waits(MPIDI_vci_t * v)
  * TCP), during which a message in shared memory waits. So while shared memory brings messages, the
  * netmod is asked once in MPIR_CVAR_CH4_NETMOD_TURN messages and polls in vain; after as many polls in
  * vain in a row, each poll asks it. Only polls of a thread that waits alone follow each other at once;
- * others count as LONG_POLL, and where much time may pass between them the clock decides as well.
+ * others count as LONG_POLL. Where much time may pass between polls, the clock decides as well: a program
+ * that computes between calls which each find their message would keep the network from its turn.
  * *ask_netmod: 1 if it is time to. */
 MPL_STATIC_INLINE_PREFIX int drive_shm_first(MPIDI_per_vci_t * vci, int wait, int *ask_netmod)
 {
