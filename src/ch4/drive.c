@@ -85,9 +85,9 @@ static int drive_netmod_waits(MPIDI_vci_t * v)
  * TCP), during which a message in shared memory waits. So while shared memory brings messages, the
  * netmod is asked once in MPIR_CVAR_CH4_NETMOD_TURN messages and polls in vain; after as many polls in
  * vain in a row, each poll asks it. Only polls of a thread that waits alone follow each other at once;
- * others count as LONG_POLL. Where much time may pass between polls, the clock decides as well: a program
- * that computes between calls which each find their message would keep the network from its turn.
- * *ask_netmod: 1 if it is time to. */
+ * others count as LONG_POLL. Where much time may pass between polls, the clock decides as well: a
+ * program that computes between calls which each find their message would keep the network from its
+ * turn. *ask_netmod: 1 if it is time to. */
 MPL_STATIC_INLINE_PREFIX int drive_shm_first(MPIDI_per_vci_t * vci, int wait, int *ask_netmod)
 {
     MPIDI_vci_t *v = &vci->threads;

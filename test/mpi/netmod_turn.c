@@ -1,12 +1,12 @@
 /* Copyright (C) by the MPICH-TSM developers
  * See COPYRIGHT in top-level directory */
 
-/* A process whose polls are far apart takes in messages of the network soon, though shared memory brings
- * messages all the time: process 2, of the same node, sends one in a millisecond. Process 1 is on another
- * node. Process 0 sleeps between its calls of MPI_Test, and counts those that a message of process 1
- * takes; then between its receives from process 2. With the argument "served" it computes, and its server
- * thread naps: process 1 counts the messages of process 2 during an operation on its window. Of all
- * rounds, the one in the middle counts: the machine may be busy. */
+/* A process whose polls are far apart takes in messages of the network soon, though shared memory
+ * brings messages all the time: process 2, of the same node, sends one in a millisecond. Process 1 is
+ * on another node. Process 0 sleeps between its calls of MPI_Test, and counts those that a message of
+ * process 1 takes; then between its receives from process 2. With the argument "served" it computes,
+ * and its server thread naps: process 1 counts the messages of process 2 during an operation on its
+ * window. Of all rounds, the one in the middle counts: the machine may be busy. */
 #include "mt.h"
 #include "steps.h"
 
