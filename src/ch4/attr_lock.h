@@ -10,11 +10,13 @@
  * program's functions run without it: they may call MPI, also for attributes of the same object.
  * Meanwhile other threads may change the list, but not this attribute: a thread that sets or deletes it
  * waits until the function has returned, else both would call the delete function for one value. A
- * thread that is itself in such a function does not wait for a delete function, which may wait for this
- * one: then both call it, as in MPICH, and the attribute may be gone when either returns.
+ * thread that is itself in such a function does not wait for one that waits, as that may wait for this
+ * one: then both call the delete function, as in MPICH, and the attribute may be gone when either
+ * returns. Only who deletes an attribute always waits for a copy function, whose caller goes on in the
+ * list behind it.
  *
  *   MPII_attr_enter        to look an attribute up; handle: of the object
- *   MPII_attr_enter_for    to set or delete that of a key
+ *   MPII_attr_enter_for    to set (is_set) or delete that of a key
  *   MPII_attr_exit         the end of both
  *   MPII_attr_first        inside: where the list begins; the caller may have looked before it entered
  *   MPII_attr_begin_call   before a function of the program is called for an attribute
@@ -91,26 +93,27 @@ static inline MPIR_Attribute *MPII_attr_first(int handle, MPIR_Attribute * seen)
 }
 
 /* A thread in a function does not wait for one that waits itself: that one might wait for it. */
-static inline int MPII_attr_must_wait(const MPII_attr_call_t * call)
+static inline int MPII_attr_must_wait(const MPII_attr_call_t * call, int is_set)
 {
     return !pthread_equal(call->thread, pthread_self()) &&
-        (call->is_copy || !MPII_attr_depth || !tsm_load(call->waits, TSM_RELAXED));
+        ((call->is_copy && !is_set) || !MPII_attr_depth || !tsm_load(call->waits, TSM_RELAXED));
 }
 
 /* 1: another thread is in a function for this attribute, for which the calling thread must wait. */
-static inline int MPII_attr_is_called(int handle, int keyval)
+static inline int MPII_attr_is_called(int handle, int keyval, int is_set)
 {
     const MPII_attr_call_t *call = MPII_attr_lock_of(handle)->calls;
 
-    while (call && (call->handle != handle || call->keyval != keyval || !MPII_attr_must_wait(call)))
+    while (call && (call->handle != handle || call->keyval != keyval ||
+                    !MPII_attr_must_wait(call, is_set)))
         call = call->next;
     return call != NULL;
 }
 
-static inline void MPII_attr_enter_for(int handle, int keyval)
+static inline void MPII_attr_enter_for(int handle, int keyval, int is_set)
 {
     MPII_attr_enter(handle);
-    while (MPII_attr_is_called(handle, keyval)) {
+    while (MPII_attr_is_called(handle, keyval, is_set)) {
         tsm_store(&MPII_attr_waits, 1, TSM_RELAXED);
         MPII_attr_exit(handle);
         MPID_THREAD_CS_YIELD(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);

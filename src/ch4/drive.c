@@ -15,6 +15,9 @@
 /* What a poll counts for that time may pass after: see drive_shm_first. */
 #define LONG_POLL 8u
 
+/* Where the clock is read, the netmod is asked after so long. */
+#define NETMOD_NS 10000
+
 #ifndef MPIDI_CH4_DIRECT_NETMOD
 /* Take in one cell from shared memory, and send one message that had no room. Returns whether it did
  * either. Counts a cell as handled if it is for the process rather than for a request: the thread has
@@ -55,23 +58,48 @@ MPL_STATIC_INLINE_PREFIX int drive_shm(MPIDI_per_vci_t * vci, int wait, int *fou
     return mpi_errno;
 }
 
+/* 1 if the thread goes on to poll: it waits alone, and has nothing else to poll. */
+MPL_STATIC_INLINE_PREFIX int drive_goes_on(int wait)
+{
+    return wait && MPIDI_global.n_vcis == 1 && !MPIDI_thread_local.is_server && MPIDI_waits_alone();
+}
+
+/* 1 if much time may have passed since the thread's last poll, in the program or in a nap, or may pass
+ * until the next one, because it offers its processor. */
+MPL_STATIC_INLINE_PREFIX int drive_may_pause(int wait, int found)
+{
+    return wait != MPIDI_DRIVE_AGAIN || (!found && tsm_load_crowded());
+}
+
+static int drive_netmod_waits(MPIDI_vci_t * v)
+{
+    const uint64_t now = tsm_now_ns();
+
+    if (now - v->nm_asked < NETMOD_NS)
+        return 0;
+    v->nm_asked = now;
+    return 1;
+}
+
 /* Poll shared memory. A poll of it is much cheaper than one of a netmod (ten times, with libfabric over
  * TCP), during which a message in shared memory waits. So while shared memory brings messages, the
  * netmod is asked once in MPIR_CVAR_CH4_NETMOD_TURN messages and polls in vain; after as many polls in
  * vain in a row, each poll asks it. Only polls of a thread that waits alone follow each other at once;
- * others count as LONG_POLL, because their threads pause or yield, or, in a nonblocking call, go back
- * to the program. *ask_netmod: 1 if it is time to. */
+ * others count as LONG_POLL. Where much time may pass between polls, the clock decides as well: a
+ * program that computes between calls which each find their message would keep the network from its
+ * turn. *ask_netmod: 1 if it is time to. */
 MPL_STATIC_INLINE_PREFIX int drive_shm_first(MPIDI_per_vci_t * vci, int wait, int *ask_netmod)
 {
     MPIDI_vci_t *v = &vci->threads;
     const unsigned turn = MPIR_CVAR_CH4_NETMOD_TURN;
     int found;
     int mpi_errno = drive_shm(vci, wait, &found);
-    const unsigned polls = wait && MPIDI_waits_alone() ? MPL_MAX((unsigned) found, 1u) : LONG_POLL;
+    const unsigned polls = drive_goes_on(wait) ? MPL_MAX((unsigned) found, 1u) : LONG_POLL;
 
     v->shm_quiet = found ? 0 : v->shm_quiet + polls;
     v->nm_skipped += polls;
-    *ask_netmod = v->shm_quiet >= turn || v->nm_skipped >= turn;
+    *ask_netmod = v->shm_quiet >= turn || v->nm_skipped >= turn ||
+        (drive_may_pause(wait, found) && drive_netmod_waits(v));
     return mpi_errno;
 }
 #endif

@@ -36,6 +36,7 @@ void MPIDI_vci_init(int vci)
     v->index = vci;
     v->nm_skipped = 0;
     v->shm_quiet = MPIR_CVAR_CH4_NETMOD_TURN;
+    v->nm_asked = 0;
     MPIDI_VCI(vci).lock.vci = v;
     MPIDI_match_init(&MPIDI_VCI(vci).posted_table);
     MPIDI_match_init(&MPIDI_VCI(vci).unexp_table);

@@ -34,6 +34,7 @@ typedef struct MPIDI_vci {
     int poll_error;             /* error of a poll for another thread, for the next poll to return */
     unsigned nm_skipped;        /* polls and messages since the netmod's last turn */
     unsigned shm_quiet;         /* polls since shared memory brought something; see drive.c */
+    uint64_t nm_asked;          /* when the clock last decided to ask the netmod */
     /* waiting threads, under its own lock; see progress/wait.c */
     tsm_usc_t usc TSM_ALIGNED;
     /* seldom written */

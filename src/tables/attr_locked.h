@@ -26,7 +26,7 @@ static int attr_set(int handle, MPIR_Attribute ** list, MPII_Keyval * keyval, vo
     int mpi_errno = MPI_SUCCESS;
     MPIR_Attribute *p;
 
-    MPII_attr_enter_for(handle, keyval->handle);
+    MPII_attr_enter_for(handle, keyval->handle, 1);
     p = attr_find(*list, keyval);
     if (p) {
         mpi_errno = MPIR_Call_attr_delete(handle, p);
@@ -65,7 +65,7 @@ static int attr_delete(int handle, MPIR_Attribute ** list, MPII_Keyval * keyval)
     const int key = keyval->handle;
     MPIR_Attribute *p;
 
-    MPII_attr_enter_for(handle, key);
+    MPII_attr_enter_for(handle, key, 0);
     p = attr_find(*list, keyval);
     if (p)
         mpi_errno = MPIR_Call_attr_delete(handle, p);

@@ -33,16 +33,17 @@ int MPIR_Call_attr_delete(int handle, MPIR_Attribute * p)
     return mpi_errno;
 }
 
-/* Likewise. */
+/* Likewise. p stays, but may be set meanwhile. */
 int MPIR_Call_attr_copy(int handle, MPIR_Attribute * p, void **value_copy, int *flag)
 {
     int mpi_errno;
+    MPIR_Attribute old = *p;
     MPII_attr_call_t call;
 
     if (p->keyval->copyfn.user_function == NULL)
         return MPI_SUCCESS;
     MPII_attr_begin_call(&call, handle, p->keyval->handle, 1);
-    mpi_errno = call_attr_copy(handle, p, value_copy, flag);
+    mpi_errno = call_attr_copy(handle, &old, value_copy, flag);
     MPII_attr_end_call(&call);
     return mpi_errno;
 }
@@ -55,6 +56,7 @@ int MPIR_Attr_dup_list(int handle, MPIR_Attribute * old_attrs, MPIR_Attribute **
 
     MPII_attr_enter(handle);
     for (p = MPII_attr_first(handle, old_attrs); p; p = p->next) {
+        const MPIR_Attr_type type = p->attrType;
         flag = 0;
         mpi_errno = MPIR_Call_attr_copy(handle, p, &value, &flag);
         if (mpi_errno != MPI_SUCCESS)
@@ -68,7 +70,7 @@ int MPIR_Attr_dup_list(int handle, MPIR_Attribute * old_attrs, MPIR_Attribute **
         }
         copy->keyval = p->keyval;
         MPII_Keyval_add_ref(p->keyval);
-        copy->attrType = p->attrType;
+        copy->attrType = type;
         copy->value = (MPII_Attr_val_t) (intptr_t) value;
         copy->pre_sentinal = copy->post_sentinal = 0;
         copy->next = NULL;
@@ -93,9 +95,9 @@ int MPIR_Attr_delete_list(int handle, MPIR_Attribute ** list)
             break;
         }
         const int key = p->keyval->handle;
-        if (MPII_attr_is_called(handle, key)) { /* it still needs the attribute */
+        if (MPII_attr_is_called(handle, key, 0)) { /* it still needs the attribute */
             MPII_attr_exit(handle);
-            MPII_attr_enter_for(handle, key);
+            MPII_attr_enter_for(handle, key, 0);
             continue;
         }
         rc = MPIR_Call_attr_delete(handle, p);

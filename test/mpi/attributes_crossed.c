@@ -4,7 +4,8 @@
 /* Two threads are in the delete functions of two attributes at the same time, each of which deletes, or
  * sets, the attribute of the other: neither waits for the other. With one object, and with two. What is
  * deleted is gone in the end, and what is set can be deleted. If only one of them changes the attribute
- * of the other, it waits: the function is called once for the old value, and the new one stays. */
+ * of the other, it waits: the function is called once for the old value, and the new one stays. Two
+ * copy functions that set each other's attribute do not wait for each other either. */
 #include "mt.h"
 
 static int keys[2], sets;
@@ -104,6 +105,52 @@ static void one_waits(void)
     MT_OK(MPI_Comm_delete_attr(comms[0], slow_key));
 }
 
+/* Two threads copy a datatype; the copy function of each sets the attribute that the other copies. */
+static MPI_Datatype type;
+static int copied[2];
+static __thread int copies;
+
+static int set_other(MPI_Datatype old, int key, void *extra, void *value, void *copy, int *flag)
+{
+    (void) extra, (void) value, (void) copy;
+    *flag = 0;
+    if (key == copied[copies]) {
+        pthread_barrier_wait(&both);
+        MT_OK(MPI_Type_set_attr(old, copied[!copies], copied));
+    }
+    return MPI_SUCCESS;
+}
+
+static void *copy_worker(void *arg)
+{
+    MPI_Datatype copy;
+
+    copies = ((mt_thread_t *) arg)->id;
+    MT_OK(MPI_Type_dup(type, &copy));
+    MT_OK(MPI_Type_free(&copy));
+    return NULL;
+}
+
+static void cross_copies(void)
+{
+    MT_OK(MPI_Type_contiguous(2, MPI_INT, &type));
+    for (int i = 0; i < 2; i++) {
+        MT_OK(MPI_Type_create_keyval(set_other, MPI_TYPE_NULL_DELETE_FN, &copied[i], NULL));
+        MT_OK(MPI_Type_set_attr(type, copied[i], &type));
+    }
+    for (int i = 0; i < 100; i++)
+        mt_run(2, copy_worker);
+    for (int i = 0; i < 2; i++) {
+        void *value;
+        int flag;
+        MT_OK(MPI_Type_get_attr(type, copied[i], &value, &flag));
+        MT_CHECK(flag && value == copied, "attribute %d is not the new one", i);
+    }
+    MT_OK(MPI_Type_free(&type));
+    for (int i = 0; i < 2; i++)
+        MT_OK(MPI_Type_free_keyval(&copied[i]));
+}
+
 int main(int argc, char **argv)
 {
     MPI_Comm comm;
@@ -119,6 +166,7 @@ int main(int argc, char **argv)
     MT_OK(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, replace_slow, &replace_key, NULL));
     for (int i = 0; i < 10; i++)
         one_waits();
+    cross_copies();
     MT_OK(MPI_Comm_free_keyval(&slow_key));
     MT_OK(MPI_Comm_free_keyval(&replace_key));
     MT_CHECK(!atomic_load(&wrong), "a function got the value of another attribute");

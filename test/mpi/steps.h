@@ -1,8 +1,8 @@
 /* Copyright (C) by the MPICH-TSM developers
  * See COPYRIGHT in top-level directory */
 
-/* Steps of a test that two processes exchange through shared memory, outside MPI: ranks 0 and 1 say
- * which step they have done, and wait for one of the other. */
+/* Steps of a test that its processes exchange through shared memory, outside MPI: they say which step
+ * they have done, and wait for one of another. */
 #ifndef STEPS_H_INCLUDED
 #define STEPS_H_INCLUDED
 
@@ -14,7 +14,7 @@
 
 static _Atomic int *step_of;    /* the round in which a step was last done */
 
-/* Make the steps 0 to n - 1, all in round 0. By ranks 0 and 1; collective over all ranks. */
+/* Make the steps 0 to n - 1, all in round 0. Collective. */
 static void steps_share(int n)
 {
     char path[] = "/tmp/mpich-tsm-test-XXXXXX";
@@ -24,14 +24,11 @@ static void steps_share(int n)
     if (mt.rank == 0)
         MT_CHECK(fd >= 0 && ftruncate(fd, (off_t) size) == 0, "%s: %s", path, strerror(errno));
     MT_OK(MPI_Barrier(MPI_COMM_WORLD));
-    if (mt.rank == 1)
+    if (mt.rank != 0)
         fd = open(path, O_RDWR);
-    if (mt.rank <= 1) {
-        step_of = fd < 0 ? MAP_FAILED :
-            mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-        MT_CHECK(step_of != MAP_FAILED, "%s: %s", path, strerror(errno));
-        close(fd);
-    }
+    step_of = fd < 0 ? MAP_FAILED : mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    MT_CHECK(step_of != MAP_FAILED, "%s: %s", path, strerror(errno));
+    close(fd);
     MT_OK(MPI_Barrier(MPI_COMM_WORLD));
     if (mt.rank == 0)
         unlink(path);
@@ -40,6 +37,11 @@ static void steps_share(int n)
 static void step_done(int step, int round)
 {
     atomic_store(&step_of[step], round);
+}
+
+static inline int step_last(int step)
+{
+    return atomic_load(&step_of[step]);
 }
 
 static void step_wait(int step, int round)

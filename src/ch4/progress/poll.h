@@ -95,7 +95,7 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_poll_entered_(MPIDI_thread_t * self, MPIDI_pe
 /* MPIDI_poll where the model does not poll plainly. In poll.c. */
 int MPIDI_poll_otherwise(MPIDI_thread_t * self, int vci, int flag, int wait);
 
-/* Poll one VCI. wait: 1 in a call that waits, which has its own back-off; 0 in a nonblocking call.
+/* Poll one VCI. wait: MPIDI_DRIVE_*; a call that waits has its own back-off.
  * flag: MPIDI_PROGRESS_*. The caller may be in sections, also of this VCI. Inlined is the plain poll,
  * with progress backoff or usc and the VCI's own lock: one test for all others. */
 MPL_STATIC_INLINE_PREFIX int MPIDI_poll(int vci, int flag, int wait)

@@ -402,14 +402,15 @@ static int back_off(MPID_Progress_state * state)
  * error completes no request, so the error must end some wait. */
 static int poll_turn(MPID_Progress_state * state)
 {
+    const int wait = state->wait.turns ? MPIDI_DRIVE_AGAIN : MPIDI_DRIVE_WAIT;
     int mpi_errno;
 
     if (!MPIDI_served_here())
-        return MPIDI_progress_test(state, 1);
+        return MPIDI_progress_test(state, wait);
     if (state->wait.count > 0 && !MPIDI_thread_local.held && !MPIR_CVAR_ENABLE_FT) {
         MPIDI_served_ring_all();
     } else {
-        mpi_errno = MPIDI_progress_test(state, 1);
+        mpi_errno = MPIDI_progress_test(state, wait);
         if (mpi_errno != MPI_SUCCESS)
             return mpi_errno;
     }
