@@ -36,8 +36,7 @@ void MPIDI_request_cache_flush(MPIDI_thread_t * thread);
 void MPIDI_request_cache_open(void);
 void MPIDI_request_cache_close(void);
 
-/* Returns an object of the pool, its handle complete but for the pool bits. Any thread; needs no
- * VCI. */
+/* Returns an object of the pool. Any thread; needs no VCI. */
 static inline MPIR_Request *MPIDI_request_cache_get(int pool)
 {
     MPIDI_thread_t *self = MPIDI_thread_local.self;

@@ -18,8 +18,8 @@
  *             calls, whether issued or posted
  *   may block lock: on the lock of the VCI. lockq, offload: on malloc now and then, and on the VCI
  *             if the operation cannot be posted (post.h). mp-server: also on room in the server's
- *             mailbox. csync, hybcomb: until the operation is issued,
- *             here or by the thread that holds the VCI
+ *             mailbox. csync, hybcomb: until the operation is issued, here or by the thread that
+ *             holds the VCI
  *   may run   by any thread, with no VCI held or with the one that op uses
  *   errors    of the arguments: found before; of the operation: returned if it was issued before the
  *             return, else in the status, and by the error handler, when the request is completed
@@ -87,7 +87,7 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_issue(int vci, const MPIDI_op_t * op, MPIR_Re
 #endif
 }
 
-/* Return the VCI of a send and of a receive, or any value if the model does not use it. */
+/* The VCI of a send and of a receive, for MPIDI_issue. */
 MPL_STATIC_INLINE_PREFIX int MPIDI_op_send_vci(MPIR_Comm * comm, int rank, int tag)
 {
     return MPIDI_vci_of(MPIDI_get_vci(SRC_VCI_FROM_SENDER, comm, comm->rank, rank, tag));
