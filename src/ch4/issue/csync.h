@@ -13,10 +13,10 @@
  * MPIR_CVAR_CH4_MAX_COMBINE; then the next thread in the queue gets the lock and goes on.
  *
  * All other sections (progress, probe, one-sided operations) take the same lock, or try it, and serve
- * those that wait when they enter and when they leave (section.c). Differences from the
- * paper: an operation that finds the lock free is not announced; a thread that holds another lock
- * announces nothing and waits for the lock itself, since its operation may need the lock that it
- * holds; the holder also serves when it leaves.
+ * those that wait when they enter and when they leave (section.c). Differences from the paper: an
+ * operation that finds the lock free is not announced; a thread that holds another lock announces
+ * nothing and waits for the lock itself, since its operation may need the lock that it holds; the
+ * holder also serves when it leaves.
  *
  * Order: a thread waits until its operation is issued, and the queue is FIFO. */
 
