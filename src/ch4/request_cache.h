@@ -28,9 +28,6 @@
 void *MPIDI_request_cache_refill(int pool);
 void MPIDI_request_cache_spill(MPIDI_thread_t * self, int pool);
 
-/* Give back all objects of a thread. By the thread, or while it is in no call of MPI. */
-void MPIDI_request_cache_flush(MPIDI_thread_t * thread);
-
 /* When MPI starts, before the first request. When it ends: a debugging build counts the requests that
  * are left. By one thread, while no other is in MPI. */
 void MPIDI_request_cache_open(void);
