@@ -23,14 +23,6 @@
 #if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI
 #include "../section/section.h"
 
-/* Returns the lock of the VCI, now ours, or NULL: announce. Never waits. */
-MPL_STATIC_INLINE_PREFIX MPIDU_Thread_mutex_t *MPIDI_csync_enter(int vci)
-{
-    MPIDU_Thread_mutex_t *m = &MPIDI_VCI(vci).lock;
-
-    return MPIDI_section_try(m) ? m : NULL;
-}
-
 /* Wait until *op is issued, by the holder of the VCI or here. In csync.c, out of line. */
 int MPIDI_csync_announce_op(int vci, const MPIDI_op_t * op, MPIR_Request ** req);
 

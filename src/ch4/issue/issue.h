@@ -36,6 +36,16 @@
 #include "offload.h"
 #include "rma_direct.h"
 
+#if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI
+/* For csync and hybcomb: returns the lock of the VCI, now ours, or NULL. Never waits. */
+MPL_STATIC_INLINE_PREFIX MPIDU_Thread_mutex_t *MPIDI_issue_try(int vci)
+{
+    MPIDU_Thread_mutex_t *m = &MPIDI_VCI(vci).lock;
+
+    return MPIDI_section_try(m) ? m : NULL;
+}
+#endif
+
 /* always inline: a caller's operation then stays in registers, and its kind is a constant */
 __attribute__((always_inline))
 MPL_STATIC_INLINE_PREFIX int MPIDI_issue(int vci, const MPIDI_op_t * op, MPIR_Request ** req)
@@ -63,11 +73,11 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_issue(int vci, const MPIDI_op_t * op, MPIR_Re
         if (unlikely(!MPIDI_lockq_enter(MPIDI_vci_at(vci), 1)))
             return MPIDI_lockq_post(vci, op, req);
     } else if (MPIDI_MODEL_ISSUE == MPIDI_ISSUE_CSYNC) {
-        held = MPIDI_csync_enter(vci);
+        held = MPIDI_issue_try(vci);
         if (unlikely(!held))
             return MPIDI_csync_announce(vci, op, req);
     } else if (MPIDI_MODEL_ISSUE == MPIDI_ISSUE_HYBCOMB) {
-        held = MPIDI_hybcomb_enter(vci);
+        held = MPIDI_issue_try(vci);
         if (unlikely(!held))
             return MPIDI_hybcomb_delegate(vci, op, req);
     } else if ((MPIDI_MODEL_ISSUE == MPIDI_ISSUE_OFFLOAD ||
