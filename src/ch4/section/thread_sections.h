@@ -173,13 +173,6 @@ static inline int MPIDUI_mutex_is_mine(const MPIDU_Thread_mutex_t * m)
         } \
     } while (0)
 
-#define MPIDUI_THREAD_ASSERT_IN_CS(mutex) \
-    do { \
-        if (MPIR_ThreadInfo.isThreaded) { \
-            MPIR_Assert(MPIDUI_mutex_is_mine(&(mutex)) && (mutex).count >= 1); \
-        } \
-    } while (0)
-
 #define MPIDU_THREAD_CS_ENTER(name, mutex) MPIDUI_THREAD_CS_ENTER_##name(mutex)
 #define MPIDU_THREAD_CS_EXIT(name, mutex) MPIDUI_THREAD_CS_EXIT_##name(mutex)
 #define MPIDU_THREAD_CS_YIELD(name, mutex) MPIDUI_THREAD_CS_YIELD_##name(mutex)
