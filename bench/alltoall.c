@@ -7,6 +7,8 @@
  * that it takes the time; each message has its number, which its receiver checks. */
 #include "bench_common.h"
 
+#define USAGE "alltoall [-s bytes] [-w window] [-t 1,2,..] [-d seconds] [-j]"
+
 typedef struct {
     int bytes, window, json;
     double duration;
@@ -145,21 +147,15 @@ static void parse(int argc, char **argv)
     int c;
     opt = (options_t) {.bytes = 64,.window = 64,.duration = 0.5 };
     bench_thread_list("-t", "1,2,4,8,16", &opt.points);
-    opterr = 0;
-    while ((c = getopt(argc, argv, "s:w:t:d:j")) != -1) {
+    while ((c = bench_getopt(argc, argv, "s:w:t:d:j", USAGE)) != -1) {
         switch (c) {
             case 's': opt.bytes = (int) bench_int("-s", optarg, 1, 1 << 26); break;
             case 'w': opt.window = (int) bench_int("-w", optarg, 1, 1 << 16); break;
             case 't': bench_thread_list("-t", optarg, &opt.points); break;
             case 'd': opt.duration = bench_seconds("-d", optarg); break;
             case 'j': opt.json = 1; break;
-            default: optind = argc + 1; break;
         }
-        if (optind > argc)
-            break;
     }
-    if (optind != argc)
-        bench_usage_error("usage: alltoall [-s bytes] [-w window] [-t 1,2,..] [-d seconds] [-j]");
 }
 
 int main(int argc, char **argv)

@@ -68,6 +68,16 @@ static inline double bench_seconds(const char *opt, const char *text)
     return v;
 }
 
+/* getopt; an option that letters lacks, and a word that is none, end the program. */
+static inline int bench_getopt(int argc, char **argv, const char *letters, const char *usage)
+{
+    opterr = 0;
+    int c = getopt(argc, argv, letters);
+    if (c == '?' || (c == -1 && optind != argc))
+        bench_usage_error("usage: %s", usage);
+    return c;
+}
+
 /* Reads a list like 1,2,4 of at most BENCH_MAX_POINTS numbers from lo to hi; returns how many. */
 static inline int bench_int_list(const char *opt, const char *text, long lo, long hi, int *values)
 {

@@ -12,6 +12,9 @@
  * `counted`, and makes the value of it. */
 #include "bench_common.h"
 
+#define USAGE "instructions [-1 (MPI_THREAD_SINGLE)] " \
+    "[-m isend|irecv|put|direct|test|wait] [-n calls] [-s bytes] [-j]"
+
 static MPI_Win win, shared_win;
 static char *buf, *shared;
 static int bytes = 8;
@@ -148,22 +151,15 @@ int main(int argc, char **argv)
     int c, k = 0, json = 0;
     int rank = bench_init_at(single ? MPI_THREAD_SINGLE : MPI_THREAD_MULTIPLE, &argc, &argv);
 
-    opterr = 0;
-    while ((c = getopt(argc, argv, "1m:n:s:j")) != -1) {
+    while ((c = bench_getopt(argc, argv, "1m:n:s:j", USAGE)) != -1) {
         switch (c) {
             case '1': break;    /* see is_single */
             case 'm': k = kind_of(optarg); break;
             case 'n': n = bench_int("-n", optarg, 1, 1L << 30); break;
             case 's': bytes = (int) bench_int("-s", optarg, 1, 1 << 26); break;
             case 'j': json = 1; break;
-            default: optind = argc + 1; break;
         }
-        if (optind > argc)
-            break;
     }
-    if (optind != argc)
-        bench_usage_error("usage: instructions [-1 (MPI_THREAD_SINGLE)] "
-                          "[-m isend|irecv|put|direct|test|wait] [-n calls] [-s bytes] [-j]");
     open_windows();
     for (long i = 0; i < n; i++) {
         if (rank == 0)

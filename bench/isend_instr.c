@@ -7,6 +7,8 @@
  * that bounds the unexpected queue. */
 #include "bench_common.h"
 
+#define USAGE "isend_instr [-n messages] [-s bytes]"
+
 #define BATCH 64
 
 __attribute__ ((noinline))
@@ -39,17 +41,12 @@ int main(int argc, char **argv)
     long n = 10000;
     int c, bytes = 8, rank = bench_init(&argc, &argv);
 
-    opterr = 0;
-    while ((c = getopt(argc, argv, "n:s:")) != -1) {
+    while ((c = bench_getopt(argc, argv, "n:s:", USAGE)) != -1) {
         if (c == 'n')
             n = bench_int("-n", optarg, 1, 1L << 40);
-        else if (c == 's')
-            bytes = (int) bench_int("-s", optarg, 1, 1 << 26);
         else
-            bench_usage_error("usage: isend_instr [-n messages] [-s bytes]");
+            bytes = (int) bench_int("-s", optarg, 1, 1 << 26);
     }
-    if (optind != argc)
-        bench_usage_error("usage: isend_instr [-n messages] [-s bytes]");
 
     char *buf = calloc(1, (size_t) bytes);
     if (!buf)

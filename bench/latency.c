@@ -9,6 +9,9 @@
  * has the number of its ping. */
 #include "bench_common.h"
 
+#define USAGE "latency [-m pairs|server] [-s bytes] [-t 1,2,..] " \
+    "[-d seconds | -n round trips per thread] [-r] [-j]"
+
 #define WARM_UP 100
 
 typedef struct {
@@ -146,8 +149,7 @@ static void parse(int argc, char **argv)
     int c;
     opt = (options_t) {.bytes = 8,.duration = 0.5 };
     bench_thread_list("-t", "1,2,4,8,16", &opt.points);
-    opterr = 0;
-    while ((c = getopt(argc, argv, "s:t:d:n:m:rj")) != -1) {
+    while ((c = bench_getopt(argc, argv, "s:t:d:n:m:rj", USAGE)) != -1) {
         switch (c) {
             case 's': opt.bytes = (int) bench_int("-s", optarg, 1, 1 << 26); break;
             case 't': bench_thread_list("-t", optarg, &opt.points); break;
@@ -156,14 +158,8 @@ static void parse(int argc, char **argv)
             case 'm': opt.server = is_server(optarg); break;
             case 'r': opt.rate = 1; break;
             case 'j': opt.json = 1; break;
-            default: optind = argc + 1; break;
         }
-        if (optind > argc)
-            break;
     }
-    if (optind != argc)
-        bench_usage_error("usage: latency [-m pairs|server] [-s bytes] [-t 1,2,..] "
-                          "[-d seconds | -n round trips per thread] [-r] [-j]");
 }
 
 int main(int argc, char **argv)

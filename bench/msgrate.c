@@ -16,6 +16,9 @@
 
 #include <stdatomic.h>
 
+#define USAGE "msgrate [-m pairs|fanout|fanin] [-s bytes] [-w window] " \
+    "[-t 1,2,..] [-d seconds | -n messages per thread] [-u] [-e] [-p] [-j]"
+
 enum { PAIRS, FANOUT, FANIN, MODES };
 static const char *const mode_name[] = { "pairs", "fanout", "fanin" };
 
@@ -216,8 +219,7 @@ static void parse(int argc, char **argv)
     int c;
     opt = (options_t) {.bytes = 64,.window = 64,.mode = PAIRS,.duration = 0.5 };
     bench_thread_list("-t", "1,2,4,8,16", &opt.points);
-    opterr = 0;
-    while ((c = getopt(argc, argv, "s:w:t:m:d:n:uepj")) != -1) {
+    while ((c = bench_getopt(argc, argv, "s:w:t:m:d:n:uepj", USAGE)) != -1) {
         switch (c) {
             case 's': opt.bytes = (int) bench_int("-s", optarg, 1, 1 << 26); break;
             case 'w': opt.window = (int) bench_int("-w", optarg, 1, 1 << 16); break;
@@ -229,14 +231,8 @@ static void parse(int argc, char **argv)
             case 'e': opt.equal_tags = 1; break;
             case 'p': opt.post = 1; break;
             case 'j': opt.json = 1; break;
-            default: optind = argc + 1; break;
         }
-        if (optind > argc)
-            break;
     }
-    if (optind != argc)
-        bench_usage_error("usage: msgrate [-m pairs|fanout|fanin] [-s bytes] [-w window] "
-                          "[-t 1,2,..] [-d seconds | -n messages per thread] [-u] [-e] [-p] [-j]");
     if (opt.stream && opt.mode == FANIN)
         bench_usage_error("option -u: not with -m fanin, whose senders need the acknowledgements");
     if (opt.equal_tags && opt.mode != FANIN)

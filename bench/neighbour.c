@@ -7,6 +7,9 @@
 #include "bench_common.h"
 #include <sys/wait.h>
 
+#define USAGE "neighbour [-t waiting threads 1,2,..] [-d seconds] " \
+    "[-c computing processes] [-j]"
+
 #define MAX_NEIGHBOURS 64
 #define SETTLE 0.05             /* seconds for the threads to reach MPI_Recv, and to fall asleep */
 
@@ -148,21 +151,14 @@ static void parse(int argc, char **argv)
     if (opt.neighbours > MAX_NEIGHBOURS)
         opt.neighbours = MAX_NEIGHBOURS;
     bench_thread_list("-t", "1,4,16", &opt.points);
-    opterr = 0;
-    while ((c = getopt(argc, argv, "t:d:c:j")) != -1) {
+    while ((c = bench_getopt(argc, argv, "t:d:c:j", USAGE)) != -1) {
         switch (c) {
             case 't': bench_thread_list("-t", optarg, &opt.points); break;
             case 'd': opt.duration = bench_seconds("-d", optarg); break;
             case 'c': opt.neighbours = (int) bench_int("-c", optarg, 1, MAX_NEIGHBOURS); break;
             case 'j': opt.json = 1; break;
-            default: optind = argc + 1; break;
         }
-        if (optind > argc)
-            break;
     }
-    if (optind != argc)
-        bench_usage_error("usage: neighbour [-t waiting threads 1,2,..] [-d seconds] "
-                          "[-c computing processes] [-j]");
 }
 
 int main(int argc, char **argv)

@@ -7,6 +7,8 @@
  * the order of posting, and process 1 checks their data. */
 #include "bench_common.h"
 
+#define USAGE "posted [-n receives,..] [-d seconds] [-j]"
+
 #define PING_TAG 0
 #define MOST 1000000
 #define BATCH 1024              /* messages that are sent before process 1 answers */
@@ -96,19 +98,13 @@ static void parse(int argc, char **argv)
     int c;
     opt.duration = 0.5;
     opt.npoints = bench_int_list("-n", "1,10,100,1000,10000", 1, MOST, opt.points);
-    opterr = 0;
-    while ((c = getopt(argc, argv, "n:d:j")) != -1) {
+    while ((c = bench_getopt(argc, argv, "n:d:j", USAGE)) != -1) {
         switch (c) {
             case 'n': opt.npoints = bench_int_list("-n", optarg, 1, MOST, opt.points); break;
             case 'd': opt.duration = bench_seconds("-d", optarg); break;
             case 'j': opt.json = 1; break;
-            default: optind = argc + 1; break;
         }
-        if (optind > argc)
-            break;
     }
-    if (optind != argc)
-        bench_usage_error("usage: posted [-n receives,..] [-d seconds] [-j]");
 }
 
 int main(int argc, char **argv)

@@ -10,6 +10,9 @@
 #include <stdint.h>
 #include <sys/resource.h>
 
+#define USAGE "posttime [-m wait|poll|pairs] [-s bytes] [-t 1,2,..] " \
+    "[-d seconds | -n calls] [-j]"
+
 #define WINDOW 64
 #define SLOW_US 100
 #define MAX_CALLS (1L << 22)
@@ -215,8 +218,7 @@ static void parse(int argc, char **argv)
     int c;
     opt = (options_t) {.bytes = 64,.duration = 0.5 };
     bench_thread_list("-t", "1,2,8", &opt.points);
-    opterr = 0;
-    while ((c = getopt(argc, argv, "m:s:t:d:n:j")) != -1) {
+    while ((c = bench_getopt(argc, argv, "m:s:t:d:n:j", USAGE)) != -1) {
         switch (c) {
             case 'm': opt.mode = mode_of(optarg); break;
             case 's': opt.bytes = (int) bench_int("-s", optarg, 1, 1 << 20); break;
@@ -224,14 +226,8 @@ static void parse(int argc, char **argv)
             case 'd': opt.duration = bench_seconds("-d", optarg); break;
             case 'n': opt.count = bench_int("-n", optarg, 1, MAX_CALLS); break;
             case 'j': opt.json = 1; break;
-            default: optind = argc + 1; break;
         }
-        if (optind > argc)
-            break;
     }
-    if (optind != argc)
-        bench_usage_error("usage: posttime [-m wait|poll|pairs] [-s bytes] [-t 1,2,..] "
-                          "[-d seconds | -n calls] [-j]");
 }
 
 int main(int argc, char **argv)

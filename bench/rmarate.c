@@ -12,6 +12,9 @@
  * measures the network. */
 #include "bench_common.h"
 
+#define USAGE "rmarate [-m put|get|acc] [-l contiguous|strided|batch] [-s bytes] " \
+    "[-w window] [-t 1,2,..] [-d seconds] [-j]"
+
 enum { PUT, GET, ACC };
 static const char *const mode_name[] = { "put", "get", "acc" };
 
@@ -194,8 +197,7 @@ static void parse(int argc, char **argv)
 
     opt = (options_t) {.bytes = 64,.window = 64,.mode = PUT,.duration = 0.5 };
     bench_thread_list("-t", "1,2,4,8,16", &opt.points);
-    opterr = 0;
-    while ((c = getopt(argc, argv, "s:w:t:d:m:l:j")) != -1) {
+    while ((c = bench_getopt(argc, argv, "s:w:t:d:m:l:j", USAGE)) != -1) {
         switch (c) {
             case 's': opt.bytes = (int) bench_int("-s", optarg, 1, 1 << 26); break;
             case 'w': opt.window = (int) bench_int("-w", optarg, 1, 1 << 16); break;
@@ -204,14 +206,8 @@ static void parse(int argc, char **argv)
             case 'm': opt.mode = one_of("-m", optarg, mode_name); break;
             case 'l': opt.layout = one_of("-l", optarg, layout_name); break;
             case 'j': opt.json = 1; break;
-            default: optind = argc + 1; break;
         }
-        if (optind > argc)
-            break;
     }
-    if (optind != argc)
-        bench_usage_error("usage: rmarate [-m put|get|acc] [-l contiguous|strided|batch] [-s bytes] "
-                          "[-w window] [-t 1,2,..] [-d seconds] [-j]");
     if (opt.layout != CONTIGUOUS && opt.bytes % BLOCK)
         bench_usage_error("option -s: with -l strided and batch a multiple of %d", BLOCK);
 }

@@ -117,14 +117,6 @@ int main(int argc, char **argv)
                       .seconds = 0.1,.rounds = 2,.cs_ns = 100,.ps_ns = 100,
                       .threads = bench_ints('t', "2,4,8", 1, BENCH_MAX_THREADS)});
     bench_check_names(opt.names, lock_name);
-    for (int round = 0; round < opt.rounds; round++) {
-        for (int t = 0; t < opt.threads.n; t++) {
-            for (int i = 0; i < LOCK_KINDS; i++) {
-                const lock_kind_t *kind = &lock_kinds[bench_turn(i, LOCK_KINDS, round)];
-                if (bench_named(opt.names, kind->name))
-                    run_one(kind, (int) opt.threads.v[t], round);
-            }
-        }
-    }
+    bench_each_lock(&opt, run_one);
     return 0;
 }

@@ -239,4 +239,19 @@ BENCH_SHARED int bench_turn(int i, int n, int round)
     return round % 2 ? n - 1 - i : i;
 }
 
+/* In each round: each number of threads, and for it each lock that -l names. */
+BENCH_SHARED void bench_each_lock(const bench_options_t *opt,
+                                  void (*run)(const lock_kind_t *kind, int threads, int round))
+{
+    for (int round = 0; round < opt->rounds; round++) {
+        for (int t = 0; t < opt->threads.n; t++) {
+            for (int i = 0; i < LOCK_KINDS; i++) {
+                const lock_kind_t *kind = &lock_kinds[bench_turn(i, LOCK_KINDS, round)];
+                if (bench_named(opt->names, kind->name))
+                    run(kind, (int) opt->threads.v[t], round);
+            }
+        }
+    }
+}
+
 #endif

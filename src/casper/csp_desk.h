@@ -37,10 +37,9 @@ typedef enum csp_left {
  * of it at most two more, for answers. */
 #define CSP_DESK_RESERVE 8
 
-/* Sit down at our ghost's desk if nobody else does: returns 1 then. csp_desk_lock waits; the
- * holder copies nothing large meanwhile, so it is not long unless that process is stopped. So it is for
- * the ghost, and for users at the start; what a user does later has to be done by nonblocking calls
- * too. */
+/* Sit down at our ghost's desk if nobody else does: returns 1 then. csp_desk_lock waits; the holder
+ * copies nothing large meanwhile, so it is not long unless that process is stopped. So it is for the
+ * ghost, and for users at the start; what a user does later has to be done by nonblocking calls too. */
 int csp_desk_try(void);
 void csp_desk_lock(void);
 void csp_desk_unlock(void);

@@ -36,7 +36,8 @@ int csp_node_lives(int pid)
     return kill(pid, 0) == 0 || errno != ESRCH;
 }
 
-csp_ghost_t *csp_node_ghost(int number)
+/* The ghost of this node with this number. */
+static csp_ghost_t *ghost_with(int number)
 {
     csp_ghost_t *ghost = csp_node.ghost;
 
@@ -48,7 +49,7 @@ csp_ghost_t *csp_node_ghost(int number)
 void csp_node_wake(int number)
 {
     if (MPIR_Process.node_map[number] == MPIR_Process.node_map[MPIR_Process.rank])
-        tsm_bell_ring_shared(&csp_node_ghost(number)->bell);
+        tsm_bell_ring_shared(&ghost_with(number)->bell);
 }
 
 int csp_node_is_mate(int i)

@@ -80,9 +80,6 @@ int csp_node_close(void);
 /* 1 if user[i] has the ghost my_ghost. */
 int csp_node_is_mate(int i);
 
-/* The ghost of this node with this number. */
-csp_ghost_t *csp_node_ghost(int number);
-
 /* Wake the ghost with this number if it is of this node and sleeps. If it is only about to, it looks
  * for messages soon. */
 void csp_node_wake(int number);

@@ -113,7 +113,7 @@ int csp_world_split(void)
     if (csp_world.is_ghost)
         MPIR_ThreadInfo.thread_provided = MPI_THREAD_SINGLE;
     else
-        csp_world_show_users();
+        MPIR_Process.size = csp_world.users;
 
   fn_exit:
     return mpi_errno;
@@ -125,9 +125,4 @@ void csp_world_show_all(void)
 {
     if (csp_world.is_split)
         MPIR_Process.size = csp_world.users + csp_world.ghosts;
-}
-
-void csp_world_show_users(void)
-{
-    MPIR_Process.size = csp_world.users;
 }

@@ -37,9 +37,8 @@ void csp_comm_register_hint(void);
 int csp_comm_is_possible(MPIR_Comm * comm);
 int csp_comm_wish(MPIR_Comm * comm, MPIR_Info * info, const char *key);
 
-/* Make the number of all processes, or of the users only, the one that MPICH sees. */
+/* Make the number of all processes, not of the users only, the one that MPICH sees. */
 void csp_world_show_all(void);
-void csp_world_show_users(void);
 
 /* Print one line that says what is wrong, and abort all processes. Does not return. */
 void csp_fail(const char *format, ...) ATTRIBUTE((format(printf, 1, 2), noreturn));

@@ -27,8 +27,8 @@ void MPIDI_combiner_destroy(MPIDI_combiner_t * combiner, int vci);
 /* Returns the calling thread's mailbox, which it keeps, or NULL if there is none left. Lock-free. */
 tsm_hybcomb_member_t *MPIDI_combiner_member(MPIDI_combiner_t * combiner, int vci);
 
-/* Give back the mailboxes of an ending thread. By the thread itself, which
- * holds its record (thread.c). */
+/* Give back the mailboxes of an ending thread. By the thread itself, which holds its record
+ * (thread.c). */
 void MPIDI_combiner_thread_exit(MPIDI_thread_t * thread);
 
 #endif /* MPIDI_COMBINER_H_INCLUDED */

@@ -365,23 +365,25 @@ static int choose_post_queue(const char *name)
 {
     int issue = MPIDI_model.issue;
     int has_choice = issue == MPIDI_ISSUE_LOCKQ || issue == MPIDI_ISSUE_OFFLOAD;
-    int given = name && *name;
 
     MPIDI_model.post_queue = issue == MPIDI_ISSUE_MP_SERVER ? MPIDI_POST_QUEUE_MAILBOX :
         MPIDI_POST_QUEUE_SWP;
-    if (!given)
+    if (!name || !*name)
         return 1;
     if (!has_choice) {
         MPIDI_settings_print("MPIR_CVAR_CH4_POST_QUEUE=%s: not possible with the model %s, which "
                              "has no queue to choose\n", name, rows[MPIDI_model.row].name);
         return 0;
     }
-    if (!strcasecmp(name, "wait-free"))
+    if (!strcasecmp(name, "swp"))
+        return 1;
+    if (!strcasecmp(name, "wait-free")) {
         MPIDI_model.post_queue = MPIDI_POST_QUEUE_WAIT_FREE;
-    else if (strcasecmp(name, "swp"))
-        MPIDI_settings_print("MPIR_CVAR_CH4_POST_QUEUE=%s: unknown; "
-                             "choose one of: swp, wait-free\n", name);
-    return !strcasecmp(name, "wait-free") || !strcasecmp(name, "swp");
+        return 1;
+    }
+    MPIDI_settings_print("MPIR_CVAR_CH4_POST_QUEUE=%s: unknown; "
+                         "choose one of: swp, wait-free\n", name);
+    return 0;
 }
 
 /* Where no lock is compiled in but one, the variable may name that. */

@@ -33,7 +33,6 @@ enum {
 #define TSM_PROGRESS(id_, name_, scope_, help_) MPIDI_PROGRESS_##id_##_KIND,
 enum {
 #include "models.def"
-    MPIDI_PROGRESS_NUM_KINDS
 };
 #undef TSM_MODEL
 #undef TSM_PROGRESS

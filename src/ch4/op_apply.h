@@ -137,8 +137,8 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_op_apply_rma(const MPIDI_op_t * op, MPIR_Requ
 
 /* Issue op. *req: in, NULL or the request to use; out, the request of the operation, which may be a
  * different one if it is complete (IMRECV: in and out the message; unused for an operation without
- * one). The VCI may be held or not:
- * MPICH's function enters it. Runs no progress hook. Returns MPICH's error code. */
+ * one). The VCI may be held or not: MPICH's function enters it. Runs no progress hook. Returns MPICH's
+ * error code. */
 __attribute__((always_inline))
 MPL_STATIC_INLINE_PREFIX int MPIDI_op_apply(const MPIDI_op_t * op, MPIR_Request ** req)
 {

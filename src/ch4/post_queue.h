@@ -19,7 +19,6 @@
 #include "tsm/queue/tsm_swp.h"
 #include "tsm/queue/tsm_wfq.h"
 
-/* In the order of MPIR_CVAR_CH4_POST_QUEUE's values. */
 enum {
     MPIDI_POST_QUEUE_SWP,
     MPIDI_POST_QUEUE_WAIT_FREE,
@@ -93,8 +92,8 @@ static inline int MPIDI_post_queue_is_empty(const MPIDI_post_queue_t * queue)
 void MPIDI_post_queue_take_all(MPIDI_post_queue_t * queue,
                                void (*take) (void *arg, tsm_swp_node_t * node), void *arg);
 
-/* Give back what an ending thread has of each queue. By the thread itself, which holds its
- * record (thread.c). */
+/* Give back what an ending thread has of each queue. By the thread itself, which holds its record
+ * (thread.c). */
 void MPIDI_post_queue_thread_exit(MPIDI_thread_t * thread);
 
 #endif /* MPIDI_POST_QUEUE_H_INCLUDED */

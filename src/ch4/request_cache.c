@@ -173,7 +173,8 @@ void MPIDI_request_cache_spill(MPIDI_thread_t * self, int pool)
     put(pool, cut(&self->cache[pool], MPIDI_REQUEST_BATCH), MPIDI_REQUEST_BATCH);
 }
 
-void MPIDI_request_cache_flush(MPIDI_thread_t * thread)
+/* Give back all objects of a thread. By the thread, or while it is in no call of MPI. */
+static void flush(MPIDI_thread_t * thread)
 {
     for (int pool = 0; pool < MPIDI_THREAD_REQUEST_POOLS; pool++) {
         int count = thread->cache[pool].count;
@@ -193,12 +194,12 @@ void MPIDI_request_cache_open(void)
         for (int n = 0; n < REQUEST_NUM_BLOCKS && tsm_load(&blocks[pool][n], TSM_RELAXED); n++)
             raise_size(&MPIR_Request_mem[pool], n + 1);
     }
-    MPIDI_thread_at_exit(MPIDI_request_cache_flush);
+    MPIDI_thread_at_exit(flush);
 }
 
 void MPIDI_request_cache_close(void)
 {
-    MPIDI_thread_foreach(MPIDI_request_cache_flush);
+    MPIDI_thread_foreach(flush);
 #ifdef MPICH_DEBUG_HANDLEALLOC
     for (int pool = 0; pool < MPIDI_THREAD_REQUEST_POOLS; pool++) {
         unsigned used = tsm_load(&depots[pool].made, TSM_RELAXED);

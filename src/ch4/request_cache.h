@@ -28,16 +28,12 @@
 void *MPIDI_request_cache_refill(int pool);
 void MPIDI_request_cache_spill(MPIDI_thread_t * self, int pool);
 
-/* Give back all objects of a thread. By the thread, or while it is in no call of MPI. */
-void MPIDI_request_cache_flush(MPIDI_thread_t * thread);
-
 /* When MPI starts, before the first request. When it ends: a debugging build counts the requests that
  * are left. By one thread, while no other is in MPI. */
 void MPIDI_request_cache_open(void);
 void MPIDI_request_cache_close(void);
 
-/* Returns an object of the pool, its handle complete but for the pool bits. Any thread; needs no
- * VCI. */
+/* Returns an object of the pool. Any thread; needs no VCI. */
 static inline MPIR_Request *MPIDI_request_cache_get(int pool)
 {
     MPIDI_thread_t *self = MPIDI_thread_local.self;

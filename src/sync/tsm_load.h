@@ -184,9 +184,10 @@ static inline int tsm_load_processors(void)
  *             threads in a wait; the next one is right.
  * Invariants: (1) All figures are hints: a wrong one costs speed and never correctness. (2) A
  *             thread writes only its own record, and on a path that runs often nothing else.
- *             (3) A mutex guards the list of records. A refresh only tries it, so only a thread
- *             that starts or ends waits for another thread's refresh. (4) A record is on the list
- *             until its thread ends, so a thread id on the list is that of a living thread.
+ *             (3) A mutex guards the list of records. A refresh and a thread's first touch only try
+ *             it; a thread that ends, a fork, and tsm_load_share, _unshare, _rest and _override wait
+ *             for it. (4) A record is on the list until its thread ends, so a thread id on the list
+ *             is that of a living thread.
  * Progress:   touch, sleep, crowded and processors are bounded; wait-free but for a thread's first
  *             call, which allocates its record. No call of these waits for the mutex.
  * Pairs:      none: every access is relaxed, because the figures carry no other data.

@@ -204,7 +204,7 @@ _Static_assert(sizeof(TSM_ATOMIC(uint32_t)) == 4, "a futex is a 32-bit word");
 
 /* op: FUTEX_WAIT (sleep while *w == value, at most for `most`, or without end if that is NULL) or
  * FUTEX_WAKE (wake up to value waiters). The result does not matter: the caller looks at the word
- * again. Here a sleeper does not count as wanting a processor. */
+ * again. Tells tsm_load.h nothing. */
 static inline void tsm_futex_uncounted_(TSM_ATOMIC(uint32_t) *w, int op, uint32_t value,
                                         const struct timespec *most, int scope)
 {
@@ -214,36 +214,40 @@ static inline void tsm_futex_uncounted_(TSM_ATOMIC(uint32_t) *w, int op, uint32_
     errno = saved;
 }
 
-static inline void tsm_futex_for_(TSM_ATOMIC(uint32_t) *w, int op, uint32_t value,
-                                  const struct timespec *most, int scope)
+/* The same within the process, without a limit; a sleeper does not count as wanting a processor. */
+static inline void tsm_futex_(TSM_ATOMIC(uint32_t) *w, int op, uint32_t value)
 {
     if (op == FUTEX_WAIT)
         tsm_load_sleep(1);
-    tsm_futex_uncounted_(w, op, value, most, scope);
+    tsm_futex_uncounted_(w, op, value, NULL, TSM_IN_PROCESS);
     if (op == FUTEX_WAIT)
         tsm_load_sleep(0);
 }
-
-static inline void tsm_futex_(TSM_ATOMIC(uint32_t) *w, int op, uint32_t value)
-{
-    tsm_futex_for_(w, op, value, NULL, TSM_IN_PROCESS);
-}
 #endif
 
-/* Sleep while *w is `value`, at most ns nanoseconds; may return early. The thread that changes the
- * word wakes the sleeper (tsm_wake_word with `value` as the parked one). */
-static inline void tsm_wait_while(TSM_ATOMIC(uint32_t) *w, uint32_t value, uint64_t ns)
+/* Sleep while *w is `value`, at most ns nanoseconds; may return early. */
+static inline void tsm_sleep_while_(TSM_ATOMIC(uint32_t) *w, uint32_t value, uint64_t ns, int scope)
 {
 #if TSM_HAVE_FUTEX
     const struct timespec most = { (time_t) (ns / 1000000000), (long) (ns % 1000000000) };
 
-    tsm_futex_for_(w, FUTEX_WAIT, value, &most, TSM_IN_PROCESS);
+    tsm_futex_uncounted_(w, FUTEX_WAIT, value, &most, scope);
 #else
     (void) w;
     (void) value;
     (void) ns;
+    (void) scope;
     tsm_nap();
 #endif
+}
+
+/* The same. The thread that changes the word wakes the sleeper (tsm_wake_word with `value` as the
+ * parked one). */
+static inline void tsm_wait_while(TSM_ATOMIC(uint32_t) *w, uint32_t value, uint64_t ns)
+{
+    tsm_load_sleep(1);
+    tsm_sleep_while_(w, value, ns, TSM_IN_PROCESS);
+    tsm_load_sleep(0);
 }
 
 /* The same for a word that several processes share, with tsm_wake_word_shared, by the only thread of a
@@ -251,16 +255,7 @@ static inline void tsm_wait_while(TSM_ATOMIC(uint32_t) *w, uint32_t value, uint6
 static inline void tsm_rest_while_shared(TSM_ATOMIC(uint32_t) *w, uint32_t value, uint64_t ns)
 {
     tsm_load_rest();
-#if TSM_HAVE_FUTEX
-    const struct timespec most = { (time_t) (ns / 1000000000), (long) (ns % 1000000000) };
-
-    tsm_futex_uncounted_(w, FUTEX_WAIT, value, &most, TSM_IN_NODE);
-#else
-    (void) w;
-    (void) value;
-    (void) ns;
-    tsm_nap();
-#endif
+    tsm_sleep_while_(w, value, ns, TSM_IN_NODE);
 }
 
 /* Sleep until *w is no longer `flagged`, which the caller has set. Relaxed: the flag carries no
@@ -316,7 +311,7 @@ static inline void tsm_wake_word_(TSM_ATOMIC(uint32_t) *w, uint32_t value, uint3
 
 #if TSM_HAVE_FUTEX
     if (old == parked)
-        tsm_futex_for_(w, FUTEX_WAKE, most, NULL, scope);
+        tsm_futex_uncounted_(w, FUTEX_WAKE, most, NULL, scope);
 #else
     (void) old;
     (void) parked;

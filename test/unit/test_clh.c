@@ -9,28 +9,9 @@
 
 #include "lock/tsm_clh.h"
 
-/* The largest team, and some more. */
-#define CONTEXTS (UNIT_TEAM_MAX + 16)
+#include "unit_clh.h"
 
-static tsm_clh_pool_t pool;
-static tsm_clh_node_t nodes[TSM_CLH_NODES(CONTEXTS)];
 static tsm_clh_t lock;
-
-static void *begin(int id)
-{
-    tsm_clh_context_t *context = malloc(sizeof(*context));
-
-    (void) id;
-    if (tsm_clh_context_init(context, &pool) != 0)
-        abort();
-    return context;
-}
-
-static void end(void *thread)
-{
-    tsm_clh_context_end(thread);
-    free(thread);
-}
 
 static void acquire(void *thread)
 {

@@ -283,7 +283,6 @@ extern MPIR_Process_t MPIR_Process;
 #define DST_VCI_FROM_RECVER 1
 #define MPIDI_get_vci(flag_, comm_, from_, to_, tag_) ((void) (from_), (void) (to_), (comm_)->vci)
 
-#define MPIDI_PROGRESS_HOOKS 1
 #define MPIDI_PROGRESS_NM 2
 #define MPIDI_PROGRESS_SHM 4
 #define MPIDI_PROGRESS_ALL 7

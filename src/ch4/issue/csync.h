@@ -13,23 +13,15 @@
  * MPIR_CVAR_CH4_MAX_COMBINE; then the next thread in the queue gets the lock and goes on.
  *
  * All other sections (progress, probe, one-sided operations) take the same lock, or try it, and serve
- * those that wait when they enter and when they leave (section.c). Differences from the
- * paper: an operation that finds the lock free is not announced; a thread that holds another lock
- * announces nothing and waits for the lock itself, since its operation may need the lock that it
- * holds; the holder also serves when it leaves.
+ * those that wait when they enter and when they leave (section.c). Differences from the paper: an
+ * operation that finds the lock free is not announced; a thread that holds another lock announces
+ * nothing and waits for the lock itself, since its operation may need the lock that it holds; the
+ * holder also serves when it leaves.
  *
  * Order: a thread waits until its operation is issued, and the queue is FIFO. */
 
 #if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI
 #include "../section/section.h"
-
-/* Returns the lock of the VCI, now ours, or NULL: announce. Never waits. */
-MPL_STATIC_INLINE_PREFIX MPIDU_Thread_mutex_t *MPIDI_csync_enter(int vci)
-{
-    MPIDU_Thread_mutex_t *m = &MPIDI_VCI(vci).lock;
-
-    return MPIDI_section_try(m) ? m : NULL;
-}
 
 /* Wait until *op is issued, by the holder of the VCI or here. In csync.c, out of line. */
 int MPIDI_csync_announce_op(int vci, const MPIDI_op_t * op, MPIR_Request ** req);

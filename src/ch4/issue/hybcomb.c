@@ -50,7 +50,7 @@ static int wait_for_turn(MPIDU_Thread_mutex_t * m, tsm_hybcomb_t * comb, tsm_hyb
     uint64_t unused;
 
     *before = NULL;
-    if (MPIDI_vci_lock_give_way(m, MPIDI_MODEL_LOCK != MPIDI_LOCK_OWN))
+    if (MPIDI_vci_lock_give_way(m, MPIDI_MODEL_LOCK != MPIDI_LOCK_OWN, 0))
         return 1;
     *before = tsm_hybcomb_begin(comb, member, issue, mine, &unused);
     return 0;

@@ -23,14 +23,6 @@
 #if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI
 #include "../section/section.h"
 
-/* Returns the lock of the VCI, now ours, or NULL: delegate. Never waits. */
-MPL_STATIC_INLINE_PREFIX MPIDU_Thread_mutex_t *MPIDI_hybcomb_enter(int vci)
-{
-    MPIDU_Thread_mutex_t *m = &MPIDI_VCI(vci).lock;
-
-    return MPIDI_section_try(m) ? m : NULL;
-}
-
 /* Wait until *op is issued, by a combiner or here. In hybcomb.c, out of line. */
 int MPIDI_hybcomb_delegate_op(int vci, const MPIDI_op_t * op, MPIR_Request ** req);
 

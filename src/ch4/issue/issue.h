@@ -18,8 +18,8 @@
  *             calls, whether issued or posted
  *   may block lock: on the lock of the VCI. lockq, offload: on malloc now and then, and on the VCI
  *             if the operation cannot be posted (post.h). mp-server: also on room in the server's
- *             mailbox. csync, hybcomb: until the operation is issued,
- *             here or by the thread that holds the VCI
+ *             mailbox. csync, hybcomb: until the operation is issued, here or by the thread that
+ *             holds the VCI
  *   may run   by any thread, with no VCI held or with the one that op uses
  *   errors    of the arguments: found before; of the operation: returned if it was issued before the
  *             return, else in the status, and by the error handler, when the request is completed
@@ -35,6 +35,16 @@
 #include "lockq.h"
 #include "offload.h"
 #include "rma_direct.h"
+
+#if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI
+/* For csync and hybcomb: returns the lock of the VCI, now ours, or NULL. Never waits. */
+MPL_STATIC_INLINE_PREFIX MPIDU_Thread_mutex_t *MPIDI_issue_try(int vci)
+{
+    MPIDU_Thread_mutex_t *m = &MPIDI_VCI(vci).lock;
+
+    return MPIDI_section_try(m) ? m : NULL;
+}
+#endif
 
 /* always inline: a caller's operation then stays in registers, and its kind is a constant */
 __attribute__((always_inline))
@@ -63,11 +73,11 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_issue(int vci, const MPIDI_op_t * op, MPIR_Re
         if (unlikely(!MPIDI_lockq_enter(MPIDI_vci_at(vci), 1)))
             return MPIDI_lockq_post(vci, op, req);
     } else if (MPIDI_MODEL_ISSUE == MPIDI_ISSUE_CSYNC) {
-        held = MPIDI_csync_enter(vci);
+        held = MPIDI_issue_try(vci);
         if (unlikely(!held))
             return MPIDI_csync_announce(vci, op, req);
     } else if (MPIDI_MODEL_ISSUE == MPIDI_ISSUE_HYBCOMB) {
-        held = MPIDI_hybcomb_enter(vci);
+        held = MPIDI_issue_try(vci);
         if (unlikely(!held))
             return MPIDI_hybcomb_delegate(vci, op, req);
     } else if ((MPIDI_MODEL_ISSUE == MPIDI_ISSUE_OFFLOAD ||
@@ -87,7 +97,7 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_issue(int vci, const MPIDI_op_t * op, MPIR_Re
 #endif
 }
 
-/* Return the VCI of a send and of a receive, or any value if the model does not use it. */
+/* The VCI of a send and of a receive, for MPIDI_issue. */
 MPL_STATIC_INLINE_PREFIX int MPIDI_op_send_vci(MPIR_Comm * comm, int rank, int tag)
 {
     return MPIDI_vci_of(MPIDI_get_vci(SRC_VCI_FROM_SENDER, comm, comm->rank, rank, tag));

@@ -8,8 +8,7 @@
 
 /* The servers of progress `server` (ICS'19 fig. 1c): threads of the library that drive all VCIs. They
  * run with MPI_THREAD_MULTIPLE only, from the time when MPI_COMM_WORLD is complete to the last wait of
- * MPI_Finalize, or the end of the last session.
- * Included by turn.h. */
+ * MPI_Finalize, or the end of the last session. Included by turn.h. */
 
 /* Start MPIR_CVAR_CH4_SERVER_THREADS servers if the model has servers, they do not run, and
  * MPI_COMM_WORLD is complete. Prints an error before it returns one. One thread at a time. */

@@ -61,9 +61,6 @@ static inline void MPIDU_lock_pause(void)
         tsm_yield();
 }
 
-/* Only ch3 waits on condition variables, and it is not built. */
-#define MPIDU_lock_cond_wait(cond_, lock_, err_) do { *(int *) (err_) = ENOTSUP; } while (0)
-
 #else
 #if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI
 #error "a thread-safety model with a lock for each VCI needs --with-thread-package=posix"
@@ -75,7 +72,6 @@ typedef MPL_thread_mutex_t MPIDU_lock_t;
 #define MPIDU_lock_release MPL_thread_mutex_unlock
 #define MPIDU_lock_pause MPL_thread_yield
 #define MPIDU_LOCK_PAD
-#define MPIDU_lock_cond_wait MPL_thread_cond_wait
 #endif
 
 /* Around a yield of the lock of the process, in global: the threads that yield wait in MPI. The lock

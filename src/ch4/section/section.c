@@ -20,12 +20,6 @@
 /* Spins of one pause. */
 #define PAUSE_SPINS 16
 
-/* Issue all that was posted before the caller took the lock. */
-void MPIDI_section_issue_posted(MPIDI_vci_t * vci)
-{
-    MPIDI_posted_issue_all(vci);
-}
-
 /* Drive the VCI for another thread, before the caller leaves it. Leaves that to the next holder if the
  * caller holds another lock, which a handler might want, or is in the middle of an operation. Counts
  * as issuing for others, so that a handler for which the netmod has no room waits for no lock and
@@ -122,7 +116,7 @@ void MPIDI_section_enter_first(MPIDU_Thread_mutex_t * m, int low)
     }
     MPIDI_STATS(if (low && m->vci) MPIDI_stats_progress_path(m->vci));
     if (unlikely(MPIDI_section_has_posted(m->vci)))
-        MPIDI_section_issue_posted(m->vci);
+        MPIDI_posted_issue_all(m->vci);
 }
 
 /* The last exit of a mutex, whose count the caller has just brought to 0. */

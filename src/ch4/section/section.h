@@ -34,7 +34,6 @@
 #endif
 
 /* Slow paths. */
-void MPIDI_section_issue_posted(MPIDI_vci_t * vci);
 void MPIDI_section_poll_for_others(MPIDU_Thread_mutex_t * m);
 void MPIDI_section_help(MPIDU_Thread_mutex_t * m);
 void MPIDI_section_enter_first(MPIDU_Thread_mutex_t * m, int low);

@@ -6,10 +6,10 @@
 #ifndef MPIDU_THREAD_FALLBACK_H_INCLUDED
 #define MPIDU_THREAD_FALLBACK_H_INCLUDED
 
-/* Mutexes, condition variables and critical sections of the device, in place of MPICH's header
- * mpidu_thread_fallback.h (graft.map). The lock in each mutex is ours (mpidu_lock.h). A section has a
- * name, which --enable-thread-cs= makes real or empty: GLOBAL is around (nearly) each MPI call of
- * `global`, POBJ is ch3's, and VCI is section.h's. */
+/* Mutexes and critical sections of the device, in place of MPICH's header mpidu_thread_fallback.h
+ * (graft.map). The lock in each mutex is ours (mpidu_lock.h). A section has a name, which
+ * --enable-thread-cs= makes real or empty: GLOBAL is around (nearly) each MPI call of `global`, and VCI
+ * is section.h's; POBJ, which ch4 refuses, is always empty. Only ch3 uses condition variables. */
 
 #include "mpidu_lock.h"
 
@@ -21,7 +21,7 @@ typedef struct {
     void *vci;                  /* MPIDI_vci_t of ch4; NULL but in the lock of a VCI */
 } MPIDU_Thread_mutex_t;
 
-typedef MPL_thread_cond_t MPIDU_Thread_cond_t;
+typedef MPL_thread_cond_t MPIDU_Thread_cond_t;  /* for mpid_thread.h */
 typedef MPL_thread_id_t MPIDU_Thread_id_t;
 typedef MPL_thread_func_t MPIDU_Thread_func_t;
 
@@ -72,52 +72,21 @@ typedef MPL_thread_func_t MPIDU_Thread_func_t;
         MPIR_Assert(*(err_) == 0); \
     } while (0)
 
-/* Around a statement that gives the mutex to other threads and takes it back: the section is the
- * caller's again after it, as deep as before. */
-#define MPIDUI_LET_GO(m_, call_) \
+/* Let other threads have the mutex, and take it back after those that take it for the first time. The
+ * section is the caller's again, as deep as before. */
+#define MPIDU_Thread_yield(m_, err_) \
     do { \
         const int depth_ = (m_)->count; \
         const MPL_thread_id_t holder_ = (m_)->owner; \
+        MPIR_Assert(depth_ > 0); \
         (m_)->count = 0; \
         (m_)->owner = 0; \
-        call_; \
+        MPIDU_Thread_mutex_unlock(m_, err_); \
+        MPIDU_lock_pause(); \
+        MPIDU_Thread_mutex_lock(m_, err_, MPL_THREAD_PRIO_LOW); \
+        MPIR_Assert((m_)->count == 0); \
         (m_)->count = depth_; \
         (m_)->owner = holder_; \
-    } while (0)
-
-/* Let other threads have the mutex, and take it back after those that take it for the first time. */
-#define MPIDU_Thread_yield(m_, err_) \
-    do { \
-        MPIR_Assert((m_)->count > 0); \
-        MPIDUI_LET_GO(m_, \
-                      MPIDU_Thread_mutex_unlock(m_, err_); \
-                      MPIDU_lock_pause(); \
-                      MPIDU_Thread_mutex_lock(m_, err_, MPL_THREAD_PRIO_LOW); \
-                      MPIR_Assert((m_)->count == 0)); \
-    } while (0)
-
-#define MPIDUI_ASSERT_COND(name_, err_) \
-    MPIR_Assert_fmt_msg(*(int *) (err_) == 0, \
-                        (name_ " failed, err=%d (%s)", *(int *) (err_), strerror(*(int *) (err_))))
-#define MPIDUI_COND_CALL(name_, cond_, err_) \
-    do { \
-        MPIDUI_LOG(TYPICAL, "cond_" #name_, cond_); \
-        MPL_thread_cond_##name_(cond_, err_); \
-        MPIDUI_ASSERT_COND("cond_" #name_, err_); \
-    } while (0)
-
-#define MPIDU_Thread_cond_create(cond_, err_) MPIDUI_COND_CALL(create, cond_, err_)
-#define MPIDU_Thread_cond_destroy(cond_, err_) MPIDUI_COND_CALL(destroy, cond_, err_)
-#define MPIDU_Thread_cond_broadcast(cond_, err_) MPIDUI_COND_CALL(broadcast, cond_, err_)
-#define MPIDU_Thread_cond_signal(cond_, err_) MPIDUI_COND_CALL(signal, cond_, err_)
-
-/* May return although nobody has signaled. */
-#define MPIDU_Thread_cond_wait(cond_, m_, err_) \
-    do { \
-        MPIDUI_LOG(TYPICAL, "Enter cond_wait", cond_); \
-        MPIDUI_LET_GO(m_, MPIDU_lock_cond_wait(cond_, &(m_)->mutex, err_)); \
-        MPIDUI_ASSERT_COND("cond_wait", err_); \
-        MPIDUI_LOG(TYPICAL, "Exit cond_wait", cond_); \
     } while (0)
 
 #ifdef MPICH_IS_THREADED
@@ -173,13 +142,6 @@ static inline int MPIDUI_mutex_is_mine(const MPIDU_Thread_mutex_t * m)
         } \
     } while (0)
 
-#define MPIDUI_THREAD_ASSERT_IN_CS(mutex) \
-    do { \
-        if (MPIR_ThreadInfo.isThreaded) { \
-            MPIR_Assert(MPIDUI_mutex_is_mine(&(mutex)) && (mutex).count >= 1); \
-        } \
-    } while (0)
-
 #define MPIDU_THREAD_CS_ENTER(name, mutex) MPIDUI_THREAD_CS_ENTER_##name(mutex)
 #define MPIDU_THREAD_CS_EXIT(name, mutex) MPIDUI_THREAD_CS_EXIT_##name(mutex)
 #define MPIDU_THREAD_CS_YIELD(name, mutex) MPIDUI_THREAD_CS_YIELD_##name(mutex)
@@ -197,15 +159,9 @@ static inline int MPIDUI_mutex_is_mine(const MPIDU_Thread_mutex_t * m)
 #endif
 #endif
 
-#if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__POBJ
-#define MPIDUI_THREAD_CS_ENTER_POBJ(mutex) MPIDUI_THREAD_CS_ENTER(mutex)
-#define MPIDUI_THREAD_CS_EXIT_POBJ(mutex) MPIDUI_THREAD_CS_EXIT(mutex)
-#define MPIDUI_THREAD_CS_YIELD_POBJ(mutex) MPIDUI_THREAD_CS_YIELD(mutex)
-#else
 #define MPIDUI_THREAD_CS_ENTER_POBJ(mutex)      /* empty */
 #define MPIDUI_THREAD_CS_EXIT_POBJ(mutex)       /* empty */
 #define MPIDUI_THREAD_CS_YIELD_POBJ(mutex)      /* empty */
-#endif
 
 #if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI
 #include "threads/section/section.h"

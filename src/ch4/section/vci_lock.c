@@ -51,7 +51,7 @@ static int look(MPIDU_Thread_mutex_t * m, int is_other, int low)
 /* A thread that queues has no processor when its turn comes, and then the lock waits for it. After the
  * tries it queues all the same, so that others overtake it for a limited time. The lock does not see a
  * thread that tries: with clh-lpw one of low priority may overtake it. */
-static int give_way(MPIDU_Thread_mutex_t * m, int is_other, int low)
+int MPIDI_vci_lock_give_way(MPIDU_Thread_mutex_t * m, int is_other, int low)
 {
     for (int i = 0; i < TRIES && tsm_load_crowded(); i++) {
         tsm_yield();
@@ -59,11 +59,6 @@ static int give_way(MPIDU_Thread_mutex_t * m, int is_other, int low)
             return 1;
     }
     return 0;
-}
-
-int MPIDI_vci_lock_give_way(MPIDU_Thread_mutex_t * m, int is_other)
-{
-    return give_way(m, is_other, 0);
 }
 
 /* What a thread does before it waits in the lock; 1 if the lock is ours. The Pthread mutex and the
@@ -76,7 +71,7 @@ static int take_soon(MPIDU_Thread_mutex_t * m, int is_other, int low)
         case TSM_LOCK_KIND_FUTEX:
             return look(m, is_other, low);
         default:
-            return give_way(m, is_other, low);
+            return MPIDI_vci_lock_give_way(m, is_other, low);
     }
 }
 
@@ -93,18 +88,18 @@ static void wait(MPIDU_Thread_mutex_t * m, int is_other, int low)
 }
 
 /* vci: that of the mutex, or NULL */
-static void wait_counted(MPIDU_Thread_mutex_t * m, MPIDI_vci_t * of, int is_other, int low)
+static void wait_counted(MPIDU_Thread_mutex_t * m, MPIDI_vci_t * vci, int is_other, int low)
 {
     const int library_polls = MPIDI_model.progress == MPIDI_PROGRESS_SERVER_KIND ||
         MPIR_CVAR_ASYNC_PROGRESS;
-    MPIDI_vci_t *vci = library_polls ? of : NULL;
+    const int says_so = vci && library_polls;
 
     tsm_load_touch();
-    if (vci)
+    if (says_so)
         tsm_fetch_add(&vci->entering, 1, TSM_RELAXED);
-    MPIDI_VCI_LOCK_WAIT(of, low ? MPIDI_STATS_PROGRESS : MPIDI_STATS_MAIN,
+    MPIDI_VCI_LOCK_WAIT(vci, low ? MPIDI_STATS_PROGRESS : MPIDI_STATS_MAIN,
                         wait(m, is_other, low));
-    if (vci)
+    if (says_so)
         tsm_fetch_add(&vci->entering, -1, TSM_RELAXED);
 }
 

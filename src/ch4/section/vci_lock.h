@@ -105,7 +105,7 @@ void MPIDI_vci_lock_wait(MPIDU_Thread_mutex_t * m, int low);
 
 /* Yield and try while threads outnumber processors. 1 if the lock is ours: the caller then owns it
  * (MPIDI_vci_lock_own_), once it no longer counts itself as waiting. Not for the holder. */
-int MPIDI_vci_lock_give_way(MPIDU_Thread_mutex_t * m, int is_other);
+int MPIDI_vci_lock_give_way(MPIDU_Thread_mutex_t * m, int is_other, int low);
 
 /* Take the mutex's own lock. low: with low priority, where the lock has two (TOPC section 6.2).
  * Blocking. Not for the holder. */

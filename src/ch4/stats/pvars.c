@@ -93,12 +93,6 @@ static double recv_rate(int i) { return recvs(i) / seconds(); }
 static double direct(int i) { (void) i; return of_way(MPIDI_STATS_DIRECT); }
 static double posted(int i) { (void) i; return of_way(MPIDI_STATS_POSTED); }
 static double delegated(int i) { (void) i; return of_way(MPIDI_STATS_DELEGATED); }
-static double bias_thread(int vci);
-static double bias_core(int vci);
-static double bias_numa(int vci);
-static double fair_thread(int vci);
-static double fair_core(int vci);
-static double fair_numa(int vci);
 /* *INDENT-ON* */
 
 /* Progress first: it is part of all (hooks.h). */

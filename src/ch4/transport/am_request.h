@@ -7,7 +7,7 @@
 #define MPIDIG_REQUEST_H_INCLUDED
 
 /* Requests of active messages, and the two halves of a receive from any source: in place of MPICH's
- * mpidig_request.h. What an active message needs is in the request itself (am_ext in mpidpre.h). */
+ * mpidig_request.h. What an active message needs is in the request itself (am_ext in op.h). */
 
 #include "ch4_types.h"
 

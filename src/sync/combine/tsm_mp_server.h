@@ -5,7 +5,7 @@
 
 /*
  * MP-SERVER: one thread, the server, executes the operations of all others. Clients send them to
- * the server's mailbox and wait for the answer in their own. An idle server sleeps.
+ * the server's mailbox and wait for the answer in their own.
  *
  * Source:     thesis on communication and synchronization on manycore processors, section 6.1.2 and
  *             figure 6.2; mailboxes replace its message hardware. We added stopping, and clients
