@@ -8,6 +8,8 @@
 
 /* For bsendutil.c. */
 
+#include "bsend_sent.h"
+
 static int MPIR_Bsend_progress(void);
 
 /* The first error of a message since the last MPI_Buffer_detach: any call may find the message sent and
@@ -36,6 +38,13 @@ static int bsend_wait_all(int *err)
         bsend_error = MPI_SUCCESS;
     }
     return wait_errno;
+}
+
+void MPIR_Bsend_free_sent(void)
+{
+    MPID_THREAD_CS_ENTER(VCI, MPIR_THREAD_VCI_BSEND_MUTEX);
+    MPIR_Bsend_progress();
+    MPID_THREAD_CS_EXIT(VCI, MPIR_THREAD_VCI_BSEND_MUTEX);
 }
 
 #endif /* BSEND_DETACH_H_INCLUDED */

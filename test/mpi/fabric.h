@@ -3,7 +3,8 @@
 
 /* libfabric between a test and the network: the library calls the fi_fabric below, and what it then
  * opens may have functions of the test in place of the provider's. The test defines _GNU_SOURCE, and
- * fabric_endpoint, fabric_counter and fabric_queue, which see each object before the library does. */
+ * fabric_endpoint, fabric_counter and fabric_queue, which see each object before the library does; and
+ * fabric_domain, if it has defined FABRIC_DOMAIN. */
 #ifndef FABRIC_H_INCLUDED
 #define FABRIC_H_INCLUDED
 
@@ -19,6 +20,9 @@
 static void fabric_endpoint(struct fid_ep *ep);
 static void fabric_counter(struct fid_cntr *cntr);
 static void fabric_queue(struct fid_cq *cq);
+#ifdef FABRIC_DOMAIN
+static void fabric_domain(struct fid_domain *d);
+#endif
 
 /* ops_->member_ is function_ from now on, in a copy of *ops_; real_ is what it was. */
 #define FABRIC_REPLACE(ops_, member_, real_, function_) \
@@ -67,6 +71,9 @@ static int fabric_open_domain(struct fid_fabric *f, struct fi_info *info, struct
 {
     int ret = fabric_real.domain(f, info, d, c);
     if (ret == 0) {
+#ifdef FABRIC_DOMAIN
+        fabric_domain(*d);
+#endif
         FABRIC_REPLACE((*d)->ops, endpoint, fabric_real.endpoint, fabric_open_endpoint);
         FABRIC_REPLACE((*d)->ops, cntr_open, fabric_real.counter, fabric_open_counter);
         FABRIC_REPLACE((*d)->ops, cq_open, fabric_real.queue, fabric_open_queue);

@@ -22,10 +22,10 @@ static __typeof__(faulty_fabric.domain) real_domain;
 static __typeof__(faulty_domain.endpoint) real_endpoint;
 static struct fi_ops_tagged real_tagged;
 
-/* What the next calls return instead of doing something: deferred of them -FI_EAGAIN, then one
- * -FI_EINVAL, if failing. Then all is as ever. */
+/* What the next calls return instead of doing something, if failing: deferred of them -FI_EAGAIN, then
+ * one -FI_EINVAL, if failing is 1. Then all is as ever. */
 typedef struct {
-    atomic_int deferred, failing;
+    atomic_int deferred, failing;       /* failing: -1, 0 or 1 */
 } fault_t;
 
 static fault_t recv_fault, send_fault;
@@ -44,8 +44,7 @@ static ssize_t fault_of(fault_t * f)
         atomic_fetch_sub(&f->deferred, 1);
         return -FI_EAGAIN;
     }
-    atomic_store(&f->failing, 0);
-    return -FI_EINVAL;
+    return atomic_exchange(&f->failing, 0) > 0 ? -FI_EINVAL : 0;
 }
 
 #define FAULTY(fault_, call_) \

@@ -13,10 +13,11 @@
  * These calls also return the first error of an operation that was posted without a request, because
  * the operation's own call has returned. */
 
-/* A window begins. */
+/* A window begins. If it fails before the netmod has made its part, that finds nothing to free. */
 MPL_STATIC_INLINE_PREFIX void MPIDI_rma_win_init(MPIR_Win * win)
 {
     MPIR_Object_set_ref(win, 1);        /* until it is freed; see tables/err_return.h */
+    memset(&win->dev.netmod, 0, sizeof(win->dev.netmod));
     tsm_store(&MPIDI_WIN(win, threads).error, MPI_SUCCESS, TSM_RELAXED);
 #ifdef ENABLE_CASPER
     MPIDI_WIN(win, threads).casper = NULL;

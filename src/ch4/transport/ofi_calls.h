@@ -9,7 +9,8 @@
 /* At the end of ofi_impl.h, for all that follows in MPICH's files of this netmod: a call of libfabric
  * below is a call of the function that defers what libfabric refuses with FI_EAGAIN. The macro finds
  * the context or the window by the endpoint, which a caller must therefore name as the member it is:
- * MPIDI_OFI_global.ctx[i].tx or .rx with messages and fi_read, MPIDI_OFI_WIN(win).ep with the others.
+ * MPIDI_OFI_global.ctx[i].tx or .rx with messages and fi_read, MPIDI_OFI_WIN(win).ep with the others;
+ * the communicator of a send is the caller's comm.
  * Our own files call libfabric: a macro does not apply to its name in parentheses.
  *
  *   MPIDI_OFI_CALL_RETRY      in place of MPICH's: what may still be refused is repeated
@@ -29,8 +30,8 @@
 #define MPIDI_OFI_WIN_BY_(ep_) \
     (MPL_container_of(MPL_container_of(&(ep_), MPIDI_OFI_win_t, ep), MPIR_Win, dev.netmod.ofi))
 
-#define fi_tsenddata(tx_, ...) MPIDI_OFI_ctx_tsenddata(MPIDI_OFI_CTX_BY_(tx, tx_), __VA_ARGS__)
-#define fi_tsendmsg(tx_, ...) MPIDI_OFI_ctx_tsendmsg(MPIDI_OFI_CTX_BY_(tx, tx_), __VA_ARGS__)
+#define fi_tsenddata(tx_, ...) MPIDI_OFI_ctx_tsenddata(MPIDI_OFI_CTX_BY_(tx, tx_), comm, __VA_ARGS__)
+#define fi_tsendmsg(tx_, ...) MPIDI_OFI_ctx_tsendmsg(MPIDI_OFI_CTX_BY_(tx, tx_), comm, __VA_ARGS__)
 #define fi_tinjectdata(tx_, ...) MPIDI_OFI_ctx_tinjectdata(MPIDI_OFI_CTX_BY_(tx, tx_), __VA_ARGS__)
 #define fi_send(tx_, ...) MPIDI_OFI_ctx_send(MPIDI_OFI_CTX_BY_(tx, tx_), __VA_ARGS__)
 #define fi_inject(tx_, ...) MPIDI_OFI_ctx_inject(MPIDI_OFI_CTX_BY_(tx, tx_), __VA_ARGS__)

@@ -30,10 +30,11 @@ int MPIDI_OFI_native_error(MPIDI_OFI_native_kind_t kind, ssize_t ret)
     return mpi_errno;
 }
 
-void MPIDI_OFI_defer_send(MPIDI_OFI_native_kind_t kind, MPIR_Request * sreq, int ctx_idx,
-                          const void *buf, size_t len, uint64_t cq_data, fi_addr_t addr,
+void MPIDI_OFI_defer_send(MPIDI_OFI_native_kind_t kind, MPIR_Request * sreq, MPIR_Comm * comm,
+                          int ctx_idx, const void *buf, size_t len, uint64_t cq_data, fi_addr_t addr,
                           uint64_t match_bits, uint64_t flags, ssize_t ret)
 {
+    MPIDI_CH4_REQUEST_KEEPS(sreq, comm);
     MPIDI_OFI_REQUEST(sreq, util.deferred.send) = (MPIDI_OFI_deferred_send_t) {
         .item = {.addr = addr,.kind = kind},
         .buf = buf,.len = len,.cq_data = cq_data,.match_bits = match_bits,.flags = flags,
@@ -43,9 +44,9 @@ void MPIDI_OFI_defer_send(MPIDI_OFI_native_kind_t kind, MPIR_Request * sreq, int
 }
 
 /* Complete a deferred send that libfabric has refused for good. A synchronous one and a huge one
- * also count the peer's acknowledgement, which will not come. The posted receive of the former
- * still points to the request and matches the acknowledgement of a later send with the same tag, so
- * the request keeps a reference: it is lost, but never reused. */
+ * also count the peer's acknowledgement, which will not come. If libfabric does not give back the
+ * receive of the former, that still points to the request, which therefore keeps a reference: it is
+ * lost, but never reused. */
 static int fail_send(int vni, MPIR_Request * sreq, ssize_t ret)
 {
     int is_sync = MPIDI_OFI_is_tag_sync(DEFERRED(sreq, match_bits));
@@ -53,7 +54,7 @@ static int fail_send(int vni, MPIR_Request * sreq, ssize_t ret)
     int mpi_errno = MPI_SUCCESS;
 
     sreq->status.MPI_ERROR = MPIDI_OFI_native_error(DEFERRED(sreq, item.kind), ret);
-    if (is_sync)
+    if (is_sync && MPIDI_OFI_ack_cancel(sreq, vni, DEFERRED(sreq, match_bits)) != 0)
         MPIR_Request_add_ref(sreq);
     if (is_sync || is_huge)
         mpi_errno = MPIDI_OFI_dispatch_function(vni, NULL, sreq);

@@ -31,7 +31,7 @@ typedef struct MPIDI_OFI_deferred_item {
 } MPIDI_OFI_deferred_item_t;
 
 /* A native send that waits for room, in the request that it completes: what the call of libfabric
- * needs. No communicator: the user may have freed it. */
+ * needs. */
 typedef struct {
     MPIDI_OFI_deferred_item_t item;
     const void *buf;            /* data, or array of struct iovec */

@@ -112,6 +112,39 @@ ssize_t MPIDI_OFI_ctx_trecv_ack(int ctx_idx, void *buf, size_t len, void *desc, 
     return likely(ret != -FI_EAGAIN) ? ret : defer_ack(d, addr, match_bits, context);
 }
 
+/* Take the acknowledgement of context out of the queue: 1 if it was there. */
+static int take_ack(MPIDI_OFI_deferred_t * d, const void *context)
+{
+    MPIDI_OFI_deferred_ack_t *ack = d->first_ack, *before = NULL;
+
+    for (; ack && ack->context != context; ack = ack->next)
+        before = ack;
+    if (!ack)
+        return 0;
+    if (before)
+        before->next = ack->next;
+    else
+        d->first_ack = ack->next;
+    if (d->last_ack == ack)
+        d->last_ack = before;
+    MPL_free(ack);
+    return 1;
+}
+
+int MPIDI_OFI_ack_cancel(MPIR_Request * sreq, int vni, uint64_t match_bits)
+{
+    MPIDI_OFI_ssendack_request_t *ackreq = MPIDI_OFI_REQUEST(sreq, huge.remote_info);
+    const int nic = MPIDI_OFI_multx_receiver_nic_index(sreq->comm, sreq->comm->context_id,
+                                                       MPIR_Process.rank,
+                                                       MPIDI_OFI_init_get_tag(match_bits));
+    const int ctx_idx = MPIDI_OFI_get_ctx_index(sreq->comm, vni, nic);
+
+    if (!take_ack(deferred_of(ctx_idx), &ackreq->context))
+        return (int) (fi_cancel) (&MPIDI_OFI_global.ctx[ctx_idx].rx->fid, &ackreq->context);
+    MPL_free(ackreq);
+    return 0;
+}
+
 /* Issue acknowledgements, as far as there is room. */
 static int ack_progress(MPIDI_OFI_deferred_t * d, int ctx_idx)
 {

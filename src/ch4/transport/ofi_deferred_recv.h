@@ -14,6 +14,8 @@
  *   MPIDI_OFI_ctx_trecv             issue or defer a receive; the first one also that of an
  *   MPIDI_OFI_ctx_trecvmsg          acknowledgement, the second one also probes, with FI_PEEK
  *   MPIDI_OFI_recv_cancel           cancels a receive
+ *   MPIDI_OFI_ack_cancel            cancels that of an acknowledgement, which has failed with its send
+ *   MPIDI_OFI_ack_canceled          at an error of libfabric: whether it ends such a receive
  *   MPIDI_OFI_deferred_recv_progress  issues what there is room for
  *
  * The first two are libfabric's functions with the index of the context in place of the endpoint; they
@@ -38,6 +40,9 @@ void MPIDI_OFI_defer_recv(MPIR_Request * rreq, int ctx_idx, void *buf, size_t le
 /* Of an empty message: buf, desc: NULL; len, mask_bits: 0. */
 ssize_t MPIDI_OFI_ctx_trecv_ack(int ctx_idx, void *buf, size_t len, void *desc, fi_addr_t addr,
                                 uint64_t match_bits, uint64_t mask_bits, void *context);
+
+/* Of a synchronous send that has failed: 0 if libfabric, or the queue, gives its receive back. */
+int MPIDI_OFI_ack_cancel(MPIR_Request * sreq, int vni, uint64_t match_bits);
 
 /* fid: the endpoint of the receive, whose request has the context. */
 ssize_t MPIDI_OFI_recv_cancel(struct fid *fid, void *context);
@@ -69,6 +74,14 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_OFI_is_ssend_ack(void *context)
 {
     return MPIDI_OFI_REQUEST(MPIDI_OFI_context_to_request(context), event_id) ==
         MPIDI_OFI_EVENT_SSEND_ACK;
+}
+
+MPL_STATIC_INLINE_PREFIX bool MPIDI_OFI_ack_canceled(const struct fi_cq_err_entry *error)
+{
+    if (error->err != FI_ECANCELED || !MPIDI_OFI_is_ssend_ack(error->op_context))
+        return false;
+    MPL_free(MPIDI_OFI_context_to_request(error->op_context));
+    return true;
 }
 
 /* context: of a request, of an acknowledgement, or of a message without a request. desc: NULL. */

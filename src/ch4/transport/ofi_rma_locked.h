@@ -7,9 +7,10 @@
 #define OFI_RMA_LOCKED_H_INCLUDED
 
 /* For ofi_rma.h, up to ofi_rma_locked_end.h. Its functions call libfabric, flush and allocate with the
- * VCI locked once, and leave it only on success: here what fails leaves it, and a flush that fails is
- * an error as well. A region of a dynamic window is looked up with the VCI locked, since other
- * threads attach and detach. The macro of a name does not apply within its own text. */
+ * VCI locked once, and leave it only on success: here what fails leaves it, and a flush that fails, or
+ * the wait for active messages, is an error as well. A region of a dynamic window is looked up with
+ * the VCI locked, since other threads attach and detach. The macro of a name does not apply within its
+ * own text. */
 
 #include "ofi_calls.h"
 
@@ -35,6 +36,9 @@
             MPIR_ERR_POP(mpi_errno); \
         } \
     } while (0)
+
+/* Without the VCI. */
+#define MPIDIG_wait_am_acc(win_, rank_) MPIDI_CHECKED(MPIDIG_wait_am_acc(win_, rank_))
 
 /* *found: the region, copied to *copy, or NULL. */
 MPL_STATIC_INLINE_PREFIX void MPIDI_OFI_find_region(MPIR_Win * win, MPL_gavl_tree_t tree,

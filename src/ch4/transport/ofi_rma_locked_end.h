@@ -10,6 +10,7 @@
 
 #undef MPL_gavl_tree_search
 #undef MPIDI_OFI_win_do_progress
+#undef MPIDIG_wait_am_acc
 #undef MPIDI_OFI_LEAVE_FAILED
 #define MPIDI_OFI_LEAVE_FAILED MPIDI_OFI_LEAVE_NOTHING
 #undef MPIDI_OFI_CALL_RETRY

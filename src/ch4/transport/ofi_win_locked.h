@@ -32,6 +32,13 @@
  * counter. */
 #define MPIDI_OFI_WIN_ENTER(win_) \
     MPID_THREAD_CS_ENTER(VCI, MPIDI_VCI(MPIDI_OFI_get_win_vni(win_)).lock)
+/* In the function that frees its part of a window: nothing to do, if there is none. */
+#define MPIDI_OFI_WIN_ENTER_MADE(win_) \
+    do { \
+        MPIDI_OFI_WIN_ENTER(win_); \
+        if (!MPIDI_OFI_WIN(win_).ep) \
+            goto fn_exit; \
+    } while (0)
 #define MPIDI_OFI_WIN_EXIT(win_) MPID_THREAD_CS_EXIT(VCI, MPIDI_VCI(MPIDI_OFI_get_win_vni(win_)).lock)
 #define MPIDI_OFI_WIN_EXIT_NEW(win_) \
     do { \

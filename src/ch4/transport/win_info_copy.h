@@ -27,4 +27,17 @@ static int MPIDI_win_set_info_copy(MPIR_Win * win, MPIR_Info * info, bool is_ini
 
 #define win_set_info MPIDI_win_set_info_copy
 
+/* After a step that need not fail in all processes of comm, such as getting memory, with the result of
+ * this one: if it has failed in one, it has in all. Else the others would wait in the next step. */
+static int MPIDI_win_agree(MPIR_Comm * comm, int mpi_errno)
+{
+    int failed = mpi_errno != MPI_SUCCESS, any_failed = 0;
+    MPIR_Errflag_t errflag = MPIR_ERR_NONE;
+
+    MPIR_Allreduce(&failed, &any_failed, 1, MPI_INT, MPI_MAX, comm, &errflag);
+    if (any_failed || errflag)
+        MPIR_ERR_SET(mpi_errno, MPI_ERR_NO_MEM, "**nomem");
+    return mpi_errno;
+}
+
 #endif /* MPIDI_WIN_INFO_COPY_H_INCLUDED */
