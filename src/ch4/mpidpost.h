@@ -46,6 +46,14 @@ MPL_STATIC_INLINE_PREFIX void MPID_Request_destroy_hook(MPIR_Request * req ATTRI
 {
 }
 
+/* As the info key thread_level of a session has it. */
+MPL_STATIC_INLINE_PREFIX const char *MPIDI_thread_level_name(int level)
+{
+    return level == MPI_THREAD_SINGLE ? "MPI_THREAD_SINGLE" :
+        level == MPI_THREAD_FUNNELED ? "MPI_THREAD_FUNNELED" :
+        level == MPI_THREAD_SERIALIZED ? "MPI_THREAD_SERIALIZED" : "MPI_THREAD_MULTIPLE";
+}
+
 /* A server thread makes progress already. */
 MPL_STATIC_INLINE_PREFIX int MPID_Init_async_thread(void)
 {

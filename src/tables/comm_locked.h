@@ -7,7 +7,17 @@
 #define COMM_LOCKED_H_INCLUDED
 
 /* For comm_impl.c. Of all communicators, one thread at a time makes a group, whoever needs it. */
-static MPL_initlock_t group_lock = MPL_INITLOCK_INITIALIZER;
+static MPL_initlock_t lock = MPL_INITLOCK_INITIALIZER;
+
+/* For MPI_Comm_create_group: its messages find their receivers by the group of the communicator, which
+ * the program may never have asked for. */
+static int comm_keep_group(MPIR_Comm * comm)
+{
+    MPIR_Group *group;
+    int mpi_errno = MPIR_Comm_group_impl(comm, &group);
+
+    return mpi_errno ? mpi_errno : MPIR_Group_release(group);
+}
 
 /* MPI_Comm_free. Calls the delete functions now and here: the last reference may go later, in another
  * thread that holds a lock. If one returns an error, the communicator stays. */

@@ -316,19 +316,25 @@ static void draw_case(uint64_t * s, MPI_Comm * comm, MPI_Comm inter, case_t * c)
     } else {
         c->root = root % c->size;
     }
+    /* MPICH takes the true extent for the distance of elements there */
+    if (c->coll == REDUCE_SCATTER || c->coll == REDUCE_SCATTER_BLOCK)
+        c->commutes = 1;
     if (c->in_place && c->mode == 2)
         c->in_place = 0;        /* a second start would have other data */
     c->count = is_small ? small[lesser] : large[greater];
-    const int receive = c->coll >= REDUCE ? send : other, blocks = c->others > c->size ? c->others : c->size;
+    const int receive = c->coll >= REDUCE ? send : other;
+    const int blocks = c->others > c->size ? c->others : c->size;
     c->send = buffer(send, blocks * c->count);
     c->recv = buffer(receive, blocks * c->count);
     c->send_type = type[send];
     c->recv_type = type[receive];
     c->op = op[c->commutes];
-    snprintf(c->text, sizeof(c->text), "%s%s%s, %s %d, process %d of %d, %d elements, layouts %d and %d, "
-             "root %d%s%s", c->mode == 0 ? "" : c->mode == 1 ? "nonblocking " : "persistent ",
+    snprintf(c->text, sizeof(c->text),
+             "%s%s%s, %s %d, process %d of %d, %d elements, layouts %d and %d, root "
+             "%d%s%s", c->mode == 0 ? "" : c->mode == 1 ? "nonblocking " : "persistent ",
              coll_name[c->coll], c->in_place ? " in place" : "", c->inter ? "inter" : "communicator", k,
-             c->rank, c->size, c->count, send, receive, c->root, c->commutes ? "" : ", does not commute",
+             c->rank, c->size, c->count, send, receive, c->root,
+             c->commutes ? "" : ", does not commute",
              c->inter ? ", inter-communicator" : "");
 }
 
@@ -358,7 +364,8 @@ int main(int argc, char **argv)
     MPI_Comm comm[COMMS], inter;
 
     mt_options(argc, argv, 1, 200);
-    MT_OK(MPI_Init_thread(NULL, NULL, mt.threads > 1 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided));
+    MT_OK(MPI_Init_thread(NULL, NULL, mt.threads > 1 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE,
+                          &provided));
     MT_OK(MPI_Comm_rank(MPI_COMM_WORLD, &mt.rank));
     MT_OK(MPI_Comm_size(MPI_COMM_WORLD, &mt.size));
     const int me = mt.rank, odd = me % 2, by_parity = odd * mt.size + me;
