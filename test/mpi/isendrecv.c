@@ -48,17 +48,19 @@ static void exchange(int tag, int round, MPI_Datatype type)
 static void with_nobody(int tag)
 {
     int value = tag, count = -1;
-    MPI_Request r[2];
-    MPI_Status status[2];
+    MPI_Request r[3];
+    MPI_Status status[3];
 
     MT_OK(MPI_Isendrecv(&value, 1, MPI_INT, MPI_PROC_NULL, tag, &value, 1, MPI_INT, MPI_PROC_NULL, tag,
                         MPI_COMM_WORLD, &r[0]));
     MT_OK(MPI_Isendrecv_replace(&value, 1, MPI_INT, MPI_PROC_NULL, tag, MPI_PROC_NULL, tag,
                                 MPI_COMM_WORLD, &r[1]));
-    MT_OK(MPI_Waitall(2, r, status));
-    for (int i = 0; i < 2; i++) {
+    MT_OK(MPI_Irecv(&value, 1, MPI_INT, MPI_PROC_NULL, tag, MPI_COMM_WORLD, &r[2]));
+    MT_OK(MPI_Waitall(3, r, status));
+    for (int i = 0; i < 3; i++) {
         MT_OK(MPI_Get_count(&status[i], MPI_INT, &count));
-        MT_CHECK(status[i].MPI_SOURCE == MPI_PROC_NULL && count == 0 && value == tag,
+        MT_CHECK(status[i].MPI_SOURCE == MPI_PROC_NULL && status[i].MPI_TAG == MPI_ANY_TAG &&
+                 count == 0 && value == tag,
                  "nobody has sent %d numbers as process %d", count, status[i].MPI_SOURCE);
     }
 }

@@ -49,7 +49,8 @@ int MPIDI_elsewhere_poll(const MPID_Progress_state * state, int wait)
         if (is_polled_anyway(state, vci))
             continue;
         watch->is_left_alone = (unsigned) polls_of(vci) - (unsigned) watch->polled < FEW_POLLS;
-        mpi_errno = poll_one(vci, state->flag, wait);
+        /* not the VCI that the caller has just polled in vain */
+        mpi_errno = poll_one(vci, state->flag, wait ? MPIDI_DRIVE_WAIT : MPIDI_DRIVE_TEST);
     }
     return mpi_errno;
 }

@@ -22,6 +22,8 @@ static tsm_load_slot_t *slots;  /* one for each process of the node, in shared m
 int MPIDI_progress_open(void)
 {
     MPIDI_request_cache_open();
+    /* that of MPI_Irecv from MPI_PROC_NULL; MPICH leaves its source 0 */
+    MPIR_Status_set_procnull(&MPIR_Request_builtins[MPIR_REQUEST_KIND__RECV].status);
     return MPIDI_model_init();
 }
 

@@ -27,13 +27,16 @@ static int MPIDI_win_set_info_copy(MPIR_Win * win, MPIR_Info * info, bool is_ini
 
 #define win_set_info MPIDI_win_set_info_copy
 
-/* After a step that need not fail in all processes of comm, such as getting memory, with the result of
- * this one: if it has failed in one, it has in all. Else the others would wait in the next step. */
-static int MPIDI_win_agree(MPIR_Comm * comm, int mpi_errno)
+/* After each process of comm has got the memory of a window, or not, with the result of this one: if it
+ * has failed in one, it has in all. Else the others would wait in the next step. Whoever frees the window
+ * then finds the memory. */
+static int MPIDI_win_agree(MPIR_Win * win, void *base, MPIR_Comm * comm, int mpi_errno)
 {
     int failed = mpi_errno != MPI_SUCCESS, any_failed = 0;
     MPIR_Errflag_t errflag = MPIR_ERR_NONE;
 
+    if (!failed)
+        win->base = base;
     MPIR_Allreduce(&failed, &any_failed, 1, MPI_INT, MPI_MAX, comm, &errflag);
     if (any_failed || errflag)
         MPIR_ERR_SET(mpi_errno, MPI_ERR_NO_MEM, "**nomem");
