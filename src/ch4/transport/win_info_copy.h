@@ -28,8 +28,8 @@ static int MPIDI_win_set_info_copy(MPIR_Win * win, MPIR_Info * info, bool is_ini
 #define win_set_info MPIDI_win_set_info_copy
 
 /* After each process of comm has got the memory of a window, or not, with the result of this one: if it
- * has failed in one, it has in all. Else the others would wait in the next step. Whoever frees the window
- * then finds the memory. */
+ * has failed in one, it has in all. Else the others would wait in the next step. What frees the window
+ * then finds its memory. */
 static int MPIDI_win_agree(MPIR_Win * win, void *base, MPIR_Comm * comm, int mpi_errno)
 {
     int failed = mpi_errno != MPI_SUCCESS, any_failed = 0;
