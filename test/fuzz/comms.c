@@ -22,7 +22,7 @@ static void split(fz_lane_t * l, fz_comm_t * c)
     MPI_Comm_split(l->own.comm, colour[me], me, &c->comm);
 }
 
-static void inter(fz_lane_t * l, fz_comm_t * c)
+void fz_make_inter(fz_lane_t * l, fz_comm_t * c)
 {
     int second = 1 + fz_draw(l, l->own.n - 1), first_group = l->own.me < second;
     MPI_Comm half;
@@ -67,7 +67,7 @@ static void make(fz_lane_t * l, fz_comm_t * c, int kind)
             split(l, c);
             break;
         case INTER:
-            inter(l, c);
+            fz_make_inter(l, c);
             break;
     }
 }

@@ -43,7 +43,7 @@ typedef struct {
     int part;                   /* words of a one-sided operation at most */
     size_t max_bytes;
     size_t shared_bytes;        /* of this process, for buffers in shared memory */
-    int weight[16];             /* of each kind of scene */
+    int weight[32];             /* of each kind of scene */
     fz_comm_t shared;           /* a duplicate of MPI_COMM_WORLD that all lanes use */
 } fz_plan_t;
 
@@ -78,6 +78,12 @@ typedef struct {
     int freed_self;             /* MPI_Request_free of a send to itself that no lane has received */
     int persistent_coll_any;    /* any and some with persistent collectives */
     int partitioned_all;        /* all and some with partitioned requests */
+    int null_status;            /* the status of a nonblocking receive from MPI_PROC_NULL */
+    int merges;                 /* MPI_Intercomm_merge in several threads at once */
+    int reduce_scatter_gaps;    /* elements with gaps, and an operation that does not commute */
+    int neighbour_w;            /* MPI_Neighbor_alltoallw */
+    int inter_ibcast;           /* MPI_Ibcast between two groups */
+    int reduce_scatter_in_place;        /* MPI_Reduce_scatter in place */
 } fz_without_t;
 
 typedef struct {
@@ -148,10 +154,17 @@ static inline int fz_tag(const fz_lane_t * l, int use)
 }
 
 /* lane.c: runs the plan's lanes to their end; names of the kinds of scenes */
-#define FZ_KINDS 11
+#define FZ_KINDS 19
+#define FZ_FIRST_KINDS 11       /* the others are played only by name */
 extern const char *const fz_kind_name[FZ_KINDS];
 void fz_run_lanes(void);
 void fz_pause(fz_lane_t * l);
+
+/* threads.c: fn in n threads, each with a copy of the lane that draws its own numbers (fz_own_draw; no
+ * fz_draw) */
+#define FZ_MAX_HELPERS 4
+typedef void (*fz_helper_t) (fz_lane_t * l, int i, void *arg);
+void fz_threads(fz_lane_t * l, int n, fz_helper_t fn, void *arg);
 
 /* data.c: a message's buffer in a random datatype of n bytes, guarded on both sides */
 struct fz_buf {
@@ -205,6 +218,17 @@ void fz_comms(fz_lane_t * l);
 void fz_rma(fz_lane_t * l);
 void fz_rma_shared(fz_lane_t * l);
 void fz_relay(fz_lane_t * l);
+void fz_crowd(fz_lane_t * l, fz_comm_t * c);
+void fz_vcoll(fz_lane_t * l);
+void fz_intercoll(fz_lane_t * l);
+void fz_neighbour(fz_lane_t * l);
+void fz_mixed(fz_lane_t * l, fz_comm_t * c);
+void fz_truncate(fz_lane_t * l);
+void fz_storm(fz_lane_t * l);
+void fz_rma_threads(fz_lane_t * l);
+
+/* comms.c: the lane's communicator split in two, the parts in an intercommunicator */
+void fz_make_inter(fz_lane_t * l, fz_comm_t * c);
 
 /* exchange.c */
 void fz_bsend_begin(fz_lane_t * l);
