@@ -11,14 +11,13 @@
  * Meanwhile other threads may change the list, but not this attribute: a thread that sets or deletes it
  * waits until the function has returned, else both would call the delete function for one value. A
  * thread that is itself in such a function does not wait for one that waits, as that may wait for this
- * one: then both call the delete function, as in MPICH, and the attribute may be gone when either
- * returns. Only who deletes an attribute always waits for a copy function, whose caller goes on in the
- * list behind it.
+ * one: then both functions run, as in MPICH, and the attribute may be gone when either returns.
  *
  *   MPII_attr_enter        to look an attribute up; handle: of the object
- *   MPII_attr_enter_for    to set (is_set) or delete that of a key
+ *   MPII_attr_enter_for    to set or delete that of a key
  *   MPII_attr_exit         the end of both
  *   MPII_attr_first        inside: where the list begins; the caller may have looked before it entered
+ *   MPII_attr_find         inside: the attribute of a key, or NULL
  *   MPII_attr_begin_call   before a function of the program is called for an attribute
  *   MPII_attr_end_call     afterwards
  *   MPII_attr_unlink       takes an attribute out of the list
@@ -32,7 +31,7 @@
 
 /* A function of the program runs; on the stack of its thread. */
 typedef struct MPII_attr_call {
-    int handle, keyval, is_copy;
+    int handle, keyval;
     pthread_t thread;
     TSM_ATOMIC(int) *waits;     /* of its thread */
     struct MPII_attr_call *next;
@@ -92,28 +91,34 @@ static inline MPIR_Attribute *MPII_attr_first(int handle, MPIR_Attribute * seen)
     }
 }
 
+static inline MPIR_Attribute *MPII_attr_find(MPIR_Attribute * list, int keyval)
+{
+    while (list && list->keyval->handle != keyval)
+        list = list->next;
+    return list;
+}
+
 /* A thread in a function does not wait for one that waits itself: that one might wait for it. */
-static inline int MPII_attr_must_wait(const MPII_attr_call_t * call, int is_set)
+static inline int MPII_attr_must_wait(const MPII_attr_call_t * call)
 {
     return !pthread_equal(call->thread, pthread_self()) &&
-        ((call->is_copy && !is_set) || !MPII_attr_depth || !tsm_load(call->waits, TSM_RELAXED));
+        (!MPII_attr_depth || !tsm_load(call->waits, TSM_RELAXED));
 }
 
 /* 1: another thread is in a function for this attribute, for which the calling thread must wait. */
-static inline int MPII_attr_is_called(int handle, int keyval, int is_set)
+static inline int MPII_attr_is_called(int handle, int keyval)
 {
     const MPII_attr_call_t *call = MPII_attr_lock_of(handle)->calls;
 
-    while (call && (call->handle != handle || call->keyval != keyval ||
-                    !MPII_attr_must_wait(call, is_set)))
+    while (call && (call->handle != handle || call->keyval != keyval || !MPII_attr_must_wait(call)))
         call = call->next;
     return call != NULL;
 }
 
-static inline void MPII_attr_enter_for(int handle, int keyval, int is_set)
+static inline void MPII_attr_enter_for(int handle, int keyval)
 {
     MPII_attr_enter(handle);
-    while (MPII_attr_is_called(handle, keyval, is_set)) {
+    while (MPII_attr_is_called(handle, keyval)) {
         tsm_store(&MPII_attr_waits, 1, TSM_RELAXED);
         MPII_attr_exit(handle);
         MPID_THREAD_CS_YIELD(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);
@@ -123,12 +128,12 @@ static inline void MPII_attr_enter_for(int handle, int keyval, int is_set)
     tsm_store(&MPII_attr_waits, 0, TSM_RELAXED);
 }
 
-static inline void MPII_attr_begin_call(MPII_attr_call_t * call, int handle, int keyval, int is_copy)
+static inline void MPII_attr_begin_call(MPII_attr_call_t * call, int handle, int keyval)
 {
     MPII_attr_lock_t *lock = MPII_attr_lock_of(handle);
 
-    *call = (MPII_attr_call_t) {.handle = handle,.keyval = keyval,.is_copy = is_copy,
-        .thread = pthread_self(),.waits = &MPII_attr_waits,.next = lock->calls
+    *call = (MPII_attr_call_t) {.handle = handle,.keyval = keyval,.thread = pthread_self(),
+        .waits = &MPII_attr_waits,.next = lock->calls
     };
     lock->calls = call;
     MPII_attr_depth++;

@@ -11,13 +11,6 @@
  * but for the place of a new one, and is here; looking one up is MPICH's, with the lock. */
 #include "threads/attr_lock.h"
 
-static MPIR_Attribute *attr_find(MPIR_Attribute * list, const MPII_Keyval * keyval)
-{
-    while (list && list->keyval->handle != keyval->handle)
-        list = list->next;
-    return list;
-}
-
 /* Set an attribute of the object. A new one is first in the list of a communicator; the others are in
  * the order of their keys. */
 static int attr_set(int handle, MPIR_Attribute ** list, MPII_Keyval * keyval, void *value,
@@ -26,13 +19,13 @@ static int attr_set(int handle, MPIR_Attribute ** list, MPII_Keyval * keyval, vo
     int mpi_errno = MPI_SUCCESS;
     MPIR_Attribute *p;
 
-    MPII_attr_enter_for(handle, keyval->handle, 1);
-    p = attr_find(*list, keyval);
+    MPII_attr_enter_for(handle, keyval->handle);
+    p = MPII_attr_find(*list, keyval->handle);
     if (p) {
         mpi_errno = MPIR_Call_attr_delete(handle, p);
         if (mpi_errno != MPI_SUCCESS)
             goto fn_exit;
-        p = attr_find(*list, keyval);   /* the delete function may have deleted it */
+        p = MPII_attr_find(*list, keyval->handle);      /* the delete function may have deleted it */
     }
     if (!p) {
         p = MPID_Attr_alloc();
@@ -65,8 +58,8 @@ static int attr_delete(int handle, MPIR_Attribute ** list, MPII_Keyval * keyval)
     const int key = keyval->handle;
     MPIR_Attribute *p;
 
-    MPII_attr_enter_for(handle, key, 0);
-    p = attr_find(*list, keyval);
+    MPII_attr_enter_for(handle, key);
+    p = MPII_attr_find(*list, key);
     if (p)
         mpi_errno = MPIR_Call_attr_delete(handle, p);
     if (p && mpi_errno == MPI_SUCCESS && MPII_attr_unlink(list, p, key)) {

@@ -26,57 +26,88 @@ int MPIR_Call_attr_delete(int handle, MPIR_Attribute * p)
     if (p->keyval->delfn.user_function == NULL)
         return MPI_SUCCESS;
     MPII_Keyval_add_ref(copy.keyval);
-    MPII_attr_begin_call(&call, handle, copy.keyval->handle, 0);
+    MPII_attr_begin_call(&call, handle, copy.keyval->handle);
     mpi_errno = call_attr_delete(handle, &copy);
     MPII_attr_end_call(&call);
     MPII_attr_release_keyval(copy.keyval);
     return mpi_errno;
 }
 
-/* Likewise. p stays, but may be set meanwhile. */
+/* Likewise, for an attribute of a list that no other thread knows. */
 int MPIR_Call_attr_copy(int handle, MPIR_Attribute * p, void **value_copy, int *flag)
 {
     int mpi_errno;
-    MPIR_Attribute old = *p;
     MPII_attr_call_t call;
 
     if (p->keyval->copyfn.user_function == NULL)
         return MPI_SUCCESS;
-    MPII_attr_begin_call(&call, handle, p->keyval->handle, 1);
-    mpi_errno = call_attr_copy(handle, &old, value_copy, flag);
+    MPII_attr_begin_call(&call, handle, p->keyval->handle);
+    mpi_errno = call_attr_copy(handle, p, value_copy, flag);
     MPII_attr_end_call(&call);
     return mpi_errno;
 }
 
+/* An attribute of the new list gets the copy of what the object has for its key now; flag: is to stay. */
+static int attr_copy_value(int handle, const MPIR_Attribute * old, MPIR_Attribute * p, int *flag)
+{
+    int mpi_errno;
+    void *value = NULL;
+
+    *flag = 0;
+    if (old == NULL)
+        return MPI_SUCCESS;     /* deleted meanwhile */
+    p->attrType = old->attrType;
+    p->value = old->value;
+    mpi_errno = MPIR_Call_attr_copy(handle, p, &value, flag);
+    p->value = (MPII_Attr_val_t) (intptr_t) value;
+    return mpi_errno;
+}
+
+/* A list with the keys of another one, without values. */
+static int attr_copy_keys(const MPIR_Attribute * old, MPIR_Attribute ** list)
+{
+    for (; old; old = old->next) {
+        MPIR_Attribute *p = MPID_Attr_alloc();
+        if (p == NULL)
+            return 0;
+        p->keyval = old->keyval;
+        MPII_Keyval_add_ref(p->keyval);
+        p->pre_sentinal = p->post_sentinal = 0;
+        p->next = NULL;
+        *list = p;
+        list = &p->next;
+    }
+    return 1;
+}
+
+static void attr_free(MPIR_Attribute ** list)
+{
+    MPIR_Attribute *p = *list;
+
+    *list = p->next;
+    MPII_attr_release_keyval(p->keyval);
+    MPID_Attr_free(p);
+}
+
+/* A copy function may delete any attribute, so the keys are copied first. */
 int MPIR_Attr_dup_list(int handle, MPIR_Attribute * old_attrs, MPIR_Attribute ** new_attr)
 {
     int mpi_errno = MPI_SUCCESS, flag;
-    void *value = NULL;
-    MPIR_Attribute *p, *copy;
 
     MPII_attr_enter(handle);
-    for (p = MPII_attr_first(handle, old_attrs); p; p = p->next) {
-        const MPIR_Attr_type type = p->attrType;
-        flag = 0;
-        mpi_errno = MPIR_Call_attr_copy(handle, p, &value, &flag);
-        if (mpi_errno != MPI_SUCCESS)
-            break;
-        if (!flag)
-            continue;
-        copy = MPID_Attr_alloc();
-        if (copy == NULL) {
-            MPIR_ERR_SET(mpi_errno, MPI_ERR_OTHER, "**nomem");
-            break;
-        }
-        copy->keyval = p->keyval;
-        MPII_Keyval_add_ref(p->keyval);
-        copy->attrType = type;
-        copy->value = (MPII_Attr_val_t) (intptr_t) value;
-        copy->pre_sentinal = copy->post_sentinal = 0;
-        copy->next = NULL;
-        *new_attr = copy;
-        new_attr = &copy->next;
+    if (!attr_copy_keys(MPII_attr_first(handle, old_attrs), new_attr))
+        MPIR_ERR_SET(mpi_errno, MPI_ERR_OTHER, "**nomem");
+    while (*new_attr && mpi_errno == MPI_SUCCESS) {
+        MPIR_Attribute *p = *new_attr;
+        mpi_errno = attr_copy_value(handle, MPII_attr_find(MPII_attr_first(handle, old_attrs),
+                                                           p->keyval->handle), p, &flag);
+        if (mpi_errno == MPI_SUCCESS && flag)
+            new_attr = &p->next;
+        else
+            attr_free(new_attr);
     }
+    while (*new_attr)           /* after an error */
+        attr_free(new_attr);
     MPII_attr_exit(handle);
     return mpi_errno;
 }
@@ -95,9 +126,9 @@ int MPIR_Attr_delete_list(int handle, MPIR_Attribute ** list)
             break;
         }
         const int key = p->keyval->handle;
-        if (MPII_attr_is_called(handle, key, 0)) { /* it still needs the attribute */
+        if (MPII_attr_is_called(handle, key)) { /* it still needs the attribute */
             MPII_attr_exit(handle);
-            MPII_attr_enter_for(handle, key, 0);
+            MPII_attr_enter_for(handle, key);
             continue;
         }
         rc = MPIR_Call_attr_delete(handle, p);

@@ -5,7 +5,8 @@
  * sets, the attribute of the other: neither waits for the other. With one object, and with two. What is
  * deleted is gone in the end, and what is set can be deleted. If only one of them changes the attribute
  * of the other, it waits: the function is called once for the old value, and the new one stays. Two
- * copy functions that set each other's attribute do not wait for each other either. */
+ * copy functions that set or delete each other's attribute do not wait for each other either; nor does
+ * one that deletes all attributes get lost in the list. */
 #include "mt.h"
 
 static int keys[2], sets;
@@ -105,19 +106,26 @@ static void one_waits(void)
     MT_OK(MPI_Comm_delete_attr(comms[0], slow_key));
 }
 
-/* Two threads copy a datatype; the copy function of each sets the attribute that the other copies. */
+/* Two threads copy a datatype; the copy function of each sets or deletes the attribute that the other
+ * copies, or deletes both. */
+enum { SET, DELETE, DELETE_ALL } change;
 static MPI_Datatype type;
 static int copied[2];
 static __thread int copies;
 
-static int set_other(MPI_Datatype old, int key, void *extra, void *value, void *copy, int *flag)
+static int change_other(MPI_Datatype old, int key, void *extra, void *value, void *copy, int *flag)
 {
     (void) extra, (void) value, (void) copy;
     *flag = 0;
-    if (key == copied[copies]) {
-        pthread_barrier_wait(&both);
+    if (key != copied[copies])
+        return MPI_SUCCESS;
+    pthread_barrier_wait(&both);
+    if (change == SET)
         MT_OK(MPI_Type_set_attr(old, copied[!copies], copied));
-    }
+    else
+        MT_OK(MPI_Type_delete_attr(old, copied[!copies]));
+    if (change == DELETE_ALL)
+        MT_OK(MPI_Type_delete_attr(old, key));
     return MPI_SUCCESS;
 }
 
@@ -131,20 +139,30 @@ static void *copy_worker(void *arg)
     return NULL;
 }
 
-static void cross_copies(void)
+static void check_copied(void)
 {
-    MT_OK(MPI_Type_contiguous(2, MPI_INT, &type));
-    for (int i = 0; i < 2; i++) {
-        MT_OK(MPI_Type_create_keyval(set_other, MPI_TYPE_NULL_DELETE_FN, &copied[i], NULL));
-        MT_OK(MPI_Type_set_attr(type, copied[i], &type));
-    }
-    for (int i = 0; i < 100; i++)
-        mt_run(2, copy_worker);
     for (int i = 0; i < 2; i++) {
         void *value;
         int flag;
         MT_OK(MPI_Type_get_attr(type, copied[i], &value, &flag));
-        MT_CHECK(flag && value == copied, "attribute %d is not the new one", i);
+        if (change == SET)
+            MT_CHECK(flag && value == copied, "attribute %d is not the new one", i);
+        else
+            MT_CHECK(!flag, "attribute %d is still there", i);
+    }
+}
+
+static void cross_copies(void)
+{
+    MT_OK(MPI_Type_contiguous(2, MPI_INT, &type));
+    for (int i = 0; i < 2; i++)
+        MT_OK(MPI_Type_create_keyval(change_other, MPI_TYPE_NULL_DELETE_FN, &copied[i], NULL));
+    for (int round = 0; round < 300; round++) {
+        change = round % 3;
+        for (int i = 0; i < 2; i++)
+            MT_OK(MPI_Type_set_attr(type, copied[i], &type));
+        mt_run(2, copy_worker);
+        check_copied();
     }
     MT_OK(MPI_Type_free(&type));
     for (int i = 0; i < 2; i++)
