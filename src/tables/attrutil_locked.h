@@ -47,7 +47,7 @@ int MPIR_Call_attr_copy(int handle, MPIR_Attribute * p, void **value_copy, int *
     return mpi_errno;
 }
 
-/* An attribute of the new list gets the copy of what the object has for its key now; flag: is to stay. */
+/* An attribute of the new list gets the copy of what the object has for its key now; flag: it stays. */
 static int attr_copy_value(int handle, const MPIR_Attribute * old, MPIR_Attribute * p, int *flag)
 {
     int mpi_errno;
