@@ -153,4 +153,8 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_imrecv_direct(void *buf, MPI_Aint count, MPI_
     return mpi_errno;
 }
 
+/* The handler of messages: in recv_at_once.c. */
+int MPIDI_recv_target_msg_cb(void *am_hdr, void *data, MPI_Aint in_data_sz, uint32_t attr,
+                             MPIR_Request ** req);
+
 #endif /* MPIDI_DIRECT_RECV_H_INCLUDED */

@@ -200,6 +200,17 @@ MPL_STATIC_INLINE_PREFIX MPIR_Request *MPIDIG_rreq_find(int rank, int tag,
     return req;
 }
 
+/* Take req, which a search has just found, out of the list. */
+MPL_STATIC_INLINE_PREFIX void MPIDI_match_take(MPIR_Request * req, MPIR_Request ** list,
+                                               enum MPIDIG_queue_type qtype)
+{
+    MPIDI_match_prefetch(req);
+    DL_DELETE(*list, req);
+    MPIDI_match_remove(req);
+    MPIDIG_DO_DEQUEUE_EVENT(qtype);
+    MPIDIG_PVAR_QUEUE_LEVEL_DEC(qtype);
+}
+
 MPL_STATIC_INLINE_PREFIX MPIR_Request *MPIDIG_rreq_dequeue(int rank, int tag,
                                                            MPIR_Context_id_t context_id,
                                                            MPIR_Request ** list,
@@ -209,13 +220,8 @@ MPL_STATIC_INLINE_PREFIX MPIR_Request *MPIDIG_rreq_dequeue(int rank, int tag,
 
     MPIDIG_PVAR_QUEUE_TIMER_START(qtype);
     req = MPIDI_match_search(rank, tag, context_id, list, qtype);
-    if (req) {
-        MPIDI_match_prefetch(req);
-        DL_DELETE(*list, req);
-        MPIDI_match_remove(req);
-        MPIDIG_DO_DEQUEUE_EVENT(qtype);
-        MPIDIG_PVAR_QUEUE_LEVEL_DEC(qtype);
-    }
+    if (req)
+        MPIDI_match_take(req, list, qtype);
     MPIDIG_PVAR_QUEUE_TIMER_END(qtype, req);
     return req;
 }
