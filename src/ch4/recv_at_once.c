@@ -15,17 +15,19 @@ static inline int is_plain(const MPIDIG_hdr_t * hdr, uint32_t attr)
         hdr->flags == MPIDIG_AM_SEND_FLAGS_NONE && hdr->error_bits == MPIR_ERR_NONE;
 }
 
-/* Returns 1 if the data go into the buffer as they are, and nobody else may complete the receive. */
+/* Returns 1 if the data go into the buffer as they are, and nobody else may complete the receive. MPICH
+ * decides what to do about a part of an element; the size of one is a power of 2. */
 static inline int takes_bytes(MPIR_Request * rreq, MPI_Aint size)
 {
     const MPI_Datatype type = MPIDIG_REQUEST(rreq, datatype);
+    const MPI_Aint element = MPIR_Datatype_get_basic_size(type);
 
 #ifndef MPIDI_CH4_DIRECT_NETMOD
     if (MPIDI_REQUEST_ANYSOURCE_PARTNER(rreq))
         return 0;
 #endif
-    return HANDLE_IS_BUILTIN(type) &&
-        size <= MPIDIG_REQUEST(rreq, count) * MPIR_Datatype_get_basic_size(type);
+    return HANDLE_IS_BUILTIN(type) && !(size & (element - 1)) &&
+        size <= MPIDIG_REQUEST(rreq, count) * element;
 }
 
 /* The handler of MPIDIG_SEND, in place of MPIDIG_send_target_msg_cb, with its parameters. VCI held. */
