@@ -47,8 +47,9 @@
 #define MPIR_Intercomm_create_from_groups_impl(group_, leader_, remote_group_, remote_leader_, tag_, \
                                                info_, errhandler_, made_) \
     __extension__({ \
-        int err_ = MPIR_Intercomm_create_from_groups_impl(group_, leader_, remote_group_, remote_leader_, \
-                                                          tag_, NULL, errhandler_, made_); \
+        int err_ = \
+            MPIR_Intercomm_create_from_groups_impl(group_, leader_, remote_group_, remote_leader_, \
+                                                   tag_, NULL, errhandler_, made_); \
         err_ = err_ ? err_ : (MPIR_Comm_set_info_impl) (*(made_), info_); \
         err_ ? err_ : csp_comm_agree(*(made_)); \
     })

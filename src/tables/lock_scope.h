@@ -23,7 +23,8 @@ static inline void lock_scope_end(MPL_initlock_t ** lock)
 }
 
 #define LOCK_SCOPE(lock_) \
-    MPL_initlock_t *scope_lock_ __attribute__((cleanup(lock_scope_end), unused)) = lock_scope_begin(&(lock_))
+    MPL_initlock_t *scope_lock_ __attribute__((cleanup(lock_scope_end), unused)) = \
+        lock_scope_begin(&(lock_))
 #define LOCK_OWN_SCOPE() \
     static MPL_initlock_t own_lock_ = MPL_INITLOCK_INITIALIZER; \
     LOCK_SCOPE(own_lock_)

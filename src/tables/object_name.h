@@ -13,6 +13,7 @@ int MPIR_Object_name_copy(char *to, const char *from);
 /* MPICH copies nothing but such names with this size. The macro of a name does not apply within its own
  * text. */
 #define MPL_strncpy(to_, from_, size_) \
-    ((size_) == MPI_MAX_OBJECT_NAME ? MPIR_Object_name_copy(to_, from_) : MPL_strncpy(to_, from_, size_))
+    ((size_) == MPI_MAX_OBJECT_NAME ? \
+     MPIR_Object_name_copy(to_, from_) : MPL_strncpy(to_, from_, size_))
 
 #endif /* OBJECT_NAME_H_INCLUDED */

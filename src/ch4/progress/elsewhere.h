@@ -17,8 +17,8 @@
  *   MPIDI_elsewhere_next   one other VCI, each time the next one, whoever drives it
  *   MPIDI_elsewhere_spin   the next one if it is not in state and no other thread drives it
  *
- * Any thread; the functions return MPI error codes. With MPIR_CVAR_CH4_GLOBAL_PROGRESS off the first and the
- * last do nothing. */
+ * Any thread; the functions return MPI error codes. With MPIR_CVAR_CH4_GLOBAL_PROGRESS off the first
+ * and the last do nothing. */
 int MPIDI_elsewhere_poll(const MPID_Progress_state * state, int wait);
 #define MPIDI_ELSEWHERE(state_, wait_) \
     __extension__({ \
