@@ -17,6 +17,8 @@
 #include "stats/hooks.h"
 #include "thread.h"
 
+#undef MPIR_Handle_obj_alloc_unsafe     /* request_cache.h */
+
 #if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI
 
 /* The decrement of the counter is an acq_rel read-modify-write. Where the processor does not reorder

@@ -9,7 +9,10 @@
 /* What the device does when MPICH makes and ends a request, and its asynchronous progress thread: in
  * place of MPICH's mpidpost.h. */
 
+#include "binding_calls.h"
 #include "errhandler_held.h"
+#include "lock_scope.h"
+#include "object_name.h"
 #include "mpir_datatype.h"
 #include "mpidch4.h"
 #include "threads/rma_counts.h"

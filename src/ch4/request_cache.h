@@ -47,7 +47,8 @@ static inline MPIR_Request *MPIDI_request_cache_get(int pool)
     return MPIDI_request_cache_refill(pool);
 }
 
-#define MPIDI_request_alloc(pool_, blocks_, indices_) MPIDI_request_cache_get(pool_)
+/* For MPIR_Request_create_from_pool, up to complete.h, with its variable. */
+#define MPIR_Handle_obj_alloc_unsafe(objects_, blocks_, indices_) MPIDI_request_cache_get(pool)
 
 static inline void MPIDI_request_cache_put(MPIR_Request * req, int pool)
 {
@@ -83,8 +84,6 @@ static inline int MPIDI_request_cache_release(MPIR_Request * req)
 
 #else
 #define MPIR_REQUEST_IS_CACHED 0
-#define MPIDI_request_alloc(pool_, blocks_, indices_) \
-    MPIR_Handle_obj_alloc_unsafe(&MPIR_Request_mem[pool_], blocks_, indices_)
 #define MPIDI_request_cache_release(req_) 0
 #define MPIDI_request_cache_open() do { } while (0)
 #define MPIDI_request_cache_close() do { } while (0)

@@ -13,13 +13,8 @@
  * that the mutex guards beyond one file is changed between two such calls. Included by adio.h.
  *
  *   ROMIO_LET_IN(call_)     the value of a call, made without the mutex if the thread has it
- *   ROMIO_OPEN_ONCE(fd_)    before a thread looks whether the file of the shared pointer is open: waits
- *                           for one that is opening it; a thread that will open it says so, and sets
- *                           fd_->romio.opening_shared_fp to 0 afterwards
  *   ROMIO_SYSTEM_HINTS(fd_) make ADIOI_syshints: another thread sees all hints or none
- *   ROMIO_AT_END(function_, keyval_)  call the delete function when MPI is taken down: MPI_COMM_SELF's
- *                           attributes go in MPI_Finalize, when sessions may have files open, or be
- *                           opening one, or come later */
+ *   ROMIO_THREAD_CS_SCOPE() the mutex for the rest of a function */
 
 #ifdef ROMIO_INSIDE_MPICH
 #include "mpir_ext.h"
@@ -42,13 +37,6 @@ void MPIR_Ext_at_end(MPI_Delete_function * function, int *keyval);
         MPIR_Ext_cs_take_back(had_); \
         err_; \
     })
-#define ROMIO_OPEN_ONCE(fd_) \
-    do { \
-        while ((fd_)->romio.opening_shared_fp) \
-            MPIR_Ext_cs_yield(); \
-        (fd_)->romio.opening_shared_fp = ((fd_)->shared_fp_fd == ADIO_FILE_NULL); \
-    } while (0)
-#define ROMIO_AT_END(function_, keyval_) MPIR_Ext_at_end(function_, &(keyval_))
 
 /* MPI_Initialized knows nothing of sessions. */
 #undef MPI_Initialized
@@ -111,8 +99,7 @@ void MPIR_Ext_at_end(MPI_Delete_function * function, int *keyval);
 
 #else
 #define ROMIO_LET_IN(call_) (call_)
-#define ROMIO_OPEN_ONCE(fd_) do { } while (0)
-#define ROMIO_AT_END(function_, keyval_) MPI_Attr_put(MPI_COMM_SELF, keyval_, (void *) 0)
+#define ROMIO_THREAD_CS_SCOPE() do { } while (0)
 #endif
 
 #define ROMIO_SYSTEM_HINTS(fd_) \
@@ -128,5 +115,8 @@ void MPIR_Ext_at_end(MPI_Delete_function * function, int *keyval);
 
 #include "romio_holes.h"
 #include "romio_queue.h"
+#if defined(ROMIO_INSIDE_MPICH) && defined(MPIOIMPL_H_INCLUDED)
+#include "romio_calls.h"
+#endif
 
 #endif /* ROMIO_LET_IN_H_INCLUDED */

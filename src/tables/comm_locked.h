@@ -9,6 +9,12 @@
 /* For comm_impl.c. Of all communicators, one thread at a time makes a group, whoever needs it. */
 static MPL_initlock_t lock = MPL_INITLOCK_INITIALIZER;
 
+#include "binding_calls_not.h"
+
+/* For MPI_Intercomm_create, with the user's tag, which its function has (dynproc.h). */
+#define MPID_Intercomm_exchange_map(comm_, leader_, peer_, remote_leader_, ...) \
+    MPIDI_intercomm_exchange_map(comm_, leader_, peer_, remote_leader_, tag, __VA_ARGS__)
+
 /* For MPI_Comm_create_group: its messages find their receivers by the group of the communicator, which
  * the program may never have asked for. */
 static int comm_keep_group(MPIR_Comm * comm)

@@ -154,6 +154,16 @@ int MPIR_Err_return_comm(MPIR_Comm * comm, const char fcname[], int errcode)
                            checkForUserErrcode(errcode));
 }
 
+/* The same for the held handler of another object. */
+static int err_return_held(MPIR_Errhandler * errhandler, int handle, int cxx_kind, const char fcname[],
+                           int errcode)
+{
+    checkValidErrcode(ERROR_GET_CLASS(errcode), fcname, &errcode);
+    if (MPIR_Err_is_fatal(errcode) || err_is_abort(errhandler))
+        MPIR_Handle_fatal_error(NULL, fcname, errcode); /* does not return */
+    return err_run_handler(errhandler, handle, cxx_kind, checkForUserErrcode(errcode));
+}
+
 int MPIR_Err_return_win(MPIR_Win * win, const char fcname[], int errcode)
 {
     MPIR_Errhandler *errhandler = NULL;
@@ -163,11 +173,18 @@ int MPIR_Err_return_win(MPIR_Win * win, const char fcname[], int errcode)
         MPII_ERRHANDLER_HOLD(win, errhandler);
     if (errhandler == NULL)
         return MPIR_Err_return_comm(NULL, fcname, errcode);
+    return err_return_held(errhandler, win->handle, 2, fcname, errcode);
+}
 
-    checkValidErrcode(ERROR_GET_CLASS(errcode), fcname, &errcode);
-    if (MPIR_Err_is_fatal(errcode) || err_is_abort(errhandler))
-        MPIR_Handle_fatal_error(NULL, fcname, errcode); /* does not return */
-    return err_run_handler(errhandler, win->handle, 2, checkForUserErrcode(errcode));
+int MPIR_Err_return_session(MPIR_Session * session, const char fcname[], int errcode)
+{
+    MPIR_Errhandler *errhandler = NULL;
+
+    if (session)
+        MPII_ERRHANDLER_HOLD(session, errhandler);
+    if (errhandler == NULL)
+        return MPIR_Err_return_comm(NULL, fcname, errcode);
+    return err_return_held(errhandler, session->handle, 0, fcname, errcode);
 }
 
 #endif /* ERR_RETURN_H_INCLUDED */

@@ -27,4 +27,8 @@
 struct MPIR_Errhandler;
 void MPIR_Err_give_handler(struct MPIR_Errhandler *errhandler);
 
+/* MPIR_Err_return_comm for calls with a session, which may not be valid. */
+struct MPIR_Session;
+int MPIR_Err_return_session(struct MPIR_Session *session, const char fcname[], int errcode);
+
 #endif /* ERRHANDLER_HELD_H_INCLUDED */

@@ -4,13 +4,10 @@
  */
 
 #include "mpiimpl.h"
-#include "object_name.h"
 
-static MPL_initlock_t lock = MPL_INITLOCK_INITIALIZER;
-
-void MPIR_Object_name_copy(char *to, const char *from)
+int MPIR_Object_name_copy(char *to, const char *from)
 {
-    MPL_initlock_lock(&lock);
-    (MPL_strncpy) (to, from, MPI_MAX_OBJECT_NAME);      /* not the macro */
-    MPL_initlock_unlock(&lock);
+    LOCK_OWN_SCOPE();
+
+    return (MPL_strncpy) (to, from, MPI_MAX_OBJECT_NAME);       /* not the macro */
 }

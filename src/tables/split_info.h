@@ -9,6 +9,7 @@
 /* For comm_split_type.c, in place of its function: the value is a copy, since other threads may change
  * info meanwhile. NULL if info has no such key. */
 #include <alloca.h>
+#include "binding_calls_not.h"
 
 static const char *info_copy_value(MPIR_Info * info, const char *key, char *value)
 {

@@ -58,9 +58,49 @@ static void *worker(void *arg)
     return NULL;
 }
 
+/* Three edges from rank 1 to rank 0, with 1, 2 and 3 elements, and one back with 2. MPICH 4.0.2 reads
+ * as many counts of sends as there are edges in, and of receives as there are edges out. */
+static void uneven_graph(void)
+{
+    static const int three[3] = { 1, 2, 3 }, one[3] = { 2, 0, 0 };
+    static const int at_1[3] = { 1, 1, 1 }, at_0[3] = { 0, 0, 0 };
+    const int me = mt.rank, ins = me == 0 ? 3 : me == 1, outs = me == 0 ? 1 : me == 1 ? 3 : 0;
+    const int *const sends = me ? three : one, *const receives = me ? one : three;
+    const MPI_Aint at[3] = { 0, sizeof(int), 3 * sizeof(int) };
+    const MPI_Datatype types[3] = { MPI_INT, MPI_INT, MPI_INT };
+    MPI_Comm graph;
+    MPI_Request req = MPI_REQUEST_NULL;
+
+    const int *const peers = me ? at_0 : at_1;
+    MT_OK(MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, ins, peers, MPI_UNWEIGHTED, outs, peers,
+                                         MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &graph));
+    for (int k = 0; k < 3; k++) {
+        int out[6], in[6] = { -1, -1, -1, -1, -1, -1 };
+        for (int i = 0; i < 6; i++)
+            out[i] = 10 * me + i;
+        if (k == 0)
+            MT_OK(MPI_Neighbor_alltoallw(out, sends, at, types, in, receives, at, types, graph));
+        else if (k == 1)
+            MT_OK(MPI_Ineighbor_alltoallw(out, sends, at, types, in, receives, at, types, graph, &req));
+        else
+            MT_OK(MPI_Neighbor_alltoallw_init(out, sends, at, types, in, receives, at, types, graph,
+                                              MPI_INFO_NULL, &req));
+        if (k == 2)
+            MT_OK(MPI_Start(&req));
+        MT_OK(MPI_Wait(&req, MPI_STATUS_IGNORE));
+        for (int i = 0; i < (me ? 2 * ins : 6); i++)
+            MT_CHECK(in[i] == 10 * !me + i, "in[%d] is %d in call %d", i, in[i], k);
+        if (k == 2)
+            MT_OK(MPI_Request_free(&req));
+    }
+    MT_OK(MPI_Comm_free(&graph));
+}
+
 int main(int argc, char **argv)
 {
     mt_init(argc, argv, 4, 200);
+    if (mt.size > 1)
+        uneven_graph();
     for (int i = 0; i < mt.threads; i++)
         MPI_Comm_dup(MPI_COMM_WORLD, &comm[i]);
     mt_run(mt.threads, worker);

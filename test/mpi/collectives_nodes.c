@@ -316,9 +316,6 @@ static void draw_case(uint64_t * s, MPI_Comm * comm, MPI_Comm inter, case_t * c)
     } else {
         c->root = root % c->size;
     }
-    /* MPICH takes the true extent for the distance of elements there */
-    if (c->coll == REDUCE_SCATTER || c->coll == REDUCE_SCATTER_BLOCK)
-        c->commutes = 1;
     if (c->in_place && c->mode == 2)
         c->in_place = 0;        /* a second start would have other data */
     c->count = is_small ? small[lesser] : large[greater];

@@ -13,15 +13,19 @@
  * leaves alone between the global polls, as each look takes a cache line away from that thread.
  *
  *   MPIDI_elsewhere_poll   a global poll: each VCI that is not in state. wait: as of MPIDI_poll
- *   MPIDI_ELSEWHERE        the same, in the turns that MPICH chooses for it
+ *   MPIDI_ELSEWHERE        the same, in the turns that MPICH chooses for it; 0, or goes to fn_fail
  *   MPIDI_elsewhere_next   one other VCI, each time the next one, whoever drives it
  *   MPIDI_elsewhere_spin   the next one if it is not in state and no other thread drives it
  *
- * Any thread; they return MPI error codes. With MPIR_CVAR_CH4_GLOBAL_PROGRESS off the first and the
- * last do nothing. */
+ * Any thread; the functions return MPI error codes. With MPIR_CVAR_CH4_GLOBAL_PROGRESS off the first
+ * and the last do nothing. */
 int MPIDI_elsewhere_poll(const MPID_Progress_state * state, int wait);
 #define MPIDI_ELSEWHERE(state_, wait_) \
-    (MPIDI_do_global_progress() ? MPIDI_elsewhere_poll(state_, wait_) : MPI_SUCCESS)
+    __extension__({ \
+        if (MPIDI_do_global_progress()) \
+            MPIDI_CHECKED(MPIDI_elsewhere_poll(state_, wait_)); \
+        0; \
+    })
 int MPIDI_elsewhere_next(void);
 int MPIDI_elsewhere_spin(const MPID_Progress_state * state);
 

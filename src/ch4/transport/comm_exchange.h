@@ -19,4 +19,8 @@
 #undef MPIR_CHKPMEM_MALLOC
 #define MPIR_CHKPMEM_MALLOC MPIR_CHKPMEM_CALLOC
 
+/* It is defined with the user's tag (dynproc.h). */
+#define MPID_Intercomm_exchange_map(comm_, leader_, peer_, remote_leader_, ...) \
+    MPIDI_intercomm_exchange_map(comm_, leader_, peer_, remote_leader_, int tag, __VA_ARGS__)
+
 #endif /* MPIDI_COMM_EXCHANGE_H_INCLUDED */

@@ -14,6 +14,7 @@
  * the mutex of dynamic processes is taken before VCIs. A table without references is freed when
  * addresses are looked up next, unless they are in it (av_tables.c).
  *
+ *   MPIDI_intercomm_exchange_map   MPID_Intercomm_exchange_map with the tag of the user, in ch4_comm.c
  *   MPID_Release_lpids        drops the references of lpids, which may be NULL. An lpid of 0 has none.
  *
  * Connecting. A process sends its header to a port, gets a reply and confirms it. If there was no
@@ -35,5 +36,8 @@ int MPIDI_dynproc_answer(uint64_t * lpid, int reply_tag, const char *name, int n
 void MPIDI_dynproc_end(void);
 
 void MPID_Release_lpids(int size, const uint64_t lpids[]);
+int MPIDI_intercomm_exchange_map(MPIR_Comm * local_comm, int local_leader, MPIR_Comm * peer_comm,
+                                 int remote_leader, int tag, int *remote_size,
+                                 uint64_t ** remote_lpids, int *is_low_group);
 
 #endif /* MPIDI_DYNPROC_H_INCLUDED */

@@ -14,6 +14,26 @@
 
 #include "ofi_calls.h"
 
+/* Each operation begins with this: MPICH's check, and the wait for a flush (ofi_flush.h). */
+#pragma push_macro("MPIDIG_RMA_OP_CHECK_SYNC")
+#undef MPIDIG_RMA_OP_CHECK_SYNC
+#ifdef HAVE_ERROR_CHECKING
+#define MPIDIG_RMA_OP_CHECK_SYNC(target_rank_, win_) \
+    do { \
+        MPIDIG_EPOCH_CHECK_SYNC(win_, mpi_errno, goto fn_fail); \
+        MPIDIG_EPOCH_OP_REFENCE(win_); \
+        MPIDIG_EPOCH_CHECK_TARGET_SYNC(win_, target_rank_, mpi_errno, goto fn_fail); \
+        MPIDI_OFI_hold_back(win_, MPIDI_OFI_WIN(win_).vni); \
+    } while (0)
+#else
+#define MPIDIG_RMA_OP_CHECK_SYNC(target_rank_, win_) \
+    do { \
+        if (0) \
+            goto fn_fail; \
+        MPIDI_OFI_hold_back(win_, MPIDI_OFI_WIN(win_).vni); \
+    } while (0)
+#endif
+
 #undef MPIDI_OFI_LEAVE_FAILED
 #define MPIDI_OFI_LEAVE_FAILED(vni_) MPID_THREAD_CS_EXIT(VCI, MPIDI_VCI(vni_).lock)
 

@@ -8,6 +8,7 @@
 
 /* At the end of ofi_rma.h: the names of ofi_rma_locked.h are as before. */
 
+#pragma pop_macro("MPIDIG_RMA_OP_CHECK_SYNC")
 #undef MPL_gavl_tree_search
 #undef MPIDI_OFI_win_do_progress
 #undef MPIDIG_wait_am_acc

@@ -1,0 +1,102 @@
+/*
+ * Copyright (C) by the MPICH-TSM developers
+ *     See COPYRIGHT in top-level directory
+ */
+
+#ifndef ROMIO_CALLS_H_INCLUDED
+#define ROMIO_CALLS_H_INCLUDED
+
+/* For the functions of MPI_File_*, the files of mpi-io/: what they call does more than it did. Included
+ * by romio_let_in.h in files that begin with mpioimpl.h, which those that define these functions do
+ * not. The macro of a name does not apply within its own text.
+ *
+ *   ADIO_Get_shared_fp, ADIO_Set_shared_fp   open the file of the shared pointer if it is not open: one
+ *                           thread does, and others wait for it
+ *   MPI_Recv, MPI_Bcast, MPI_Allreduce       on the communicator of a file end its nonblocking
+ *                           collective operations first (romio_queue.h): the call waits for processes
+ *                           that may wait for those
+ *   ADIO_IreadStridedColl, ADIO_IwriteStridedColl   give the operation the buffer of external32, by the
+ *                           variables of their callers, or give it back to them (romio_queue.h)
+ *   MPI_Attr_put            ROMIO's delete function is called when MPI is taken down: MPI_COMM_SELF's
+ *                           attributes go in MPI_Finalize, when sessions may have files open, or be
+ *                           opening one, or come later */
+
+/* Returns 1 if the caller will open the file. */
+static inline int romio_shared_fp_begin(ADIO_File fd)
+{
+    while (fd->romio.opening_shared_fp)
+        MPIR_Ext_cs_yield();
+    fd->romio.opening_shared_fp = (fd->shared_fp_fd == ADIO_FILE_NULL);
+    return fd->romio.opening_shared_fp;
+}
+
+static inline void romio_shared_fp_end(ADIO_File fd, int opens)
+{
+    if (opens)
+        fd->romio.opening_shared_fp = 0;
+}
+
+#define ADIO_Get_shared_fp(fd_, ...) \
+    do { \
+        int opens_ = romio_shared_fp_begin(fd_); \
+        ADIO_Get_shared_fp(fd_, __VA_ARGS__); \
+        romio_shared_fp_end(fd_, opens_); \
+    } while (0)
+#define ADIO_Set_shared_fp(fd_, ...) \
+    do { \
+        int opens_ = romio_shared_fp_begin(fd_); \
+        ADIO_Set_shared_fp(fd_, __VA_ARGS__); \
+        romio_shared_fp_end(fd_, opens_); \
+    } while (0)
+
+static inline void romio_queue_drain_comm(MPI_Comm comm)
+{
+    ADIO_File fd = MPIR_Ext_queued_files;
+
+    while (fd && fd->comm != comm)
+        fd = fd->romio.next_queued;
+    if (fd)
+        romio_queue_drain(fd);
+}
+
+#undef MPI_Recv
+#undef MPI_Bcast
+#undef MPI_Allreduce
+#define MPI_Recv(buf_, n_, type_, from_, tag_, comm_, status_) \
+    (romio_queue_drain_comm(comm_), \
+     ROMIO_LET_IN(PMPI_Recv(buf_, n_, type_, from_, tag_, comm_, status_)))
+#define MPI_Bcast(buf_, n_, type_, root_, comm_) \
+    (romio_queue_drain_comm(comm_), ROMIO_LET_IN(PMPI_Bcast(buf_, n_, type_, root_, comm_)))
+#define MPI_Allreduce(mine_, all_, n_, type_, op_, comm_) \
+    (romio_queue_drain_comm(comm_), ROMIO_LET_IN(PMPI_Allreduce(mine_, all_, n_, type_, op_, comm_)))
+
+#undef ADIO_IreadStridedColl
+#undef ADIO_IwriteStridedColl
+#define ADIO_IreadStridedColl(fd_, ...) \
+    do { \
+        romio_queue_give_external32(fd_, e32_buf, buf); \
+        (*(fd_)->fns->ADIOI_xxx_IreadStridedColl) (fd_, __VA_ARGS__); \
+        e32_buf = romio_queue_left_external32(fd_); \
+    } while (0)
+#define ADIO_IwriteStridedColl(fd_, ...) \
+    do { \
+        romio_queue_give_external32(fd_, e32buf, NULL); \
+        (*(fd_)->fns->ADIOI_xxx_IwriteStridedColl) (fd_, __VA_ARGS__); \
+        e32buf = romio_queue_left_external32(fd_); \
+    } while (0)
+
+#undef MPI_Attr_put
+#define MPI_Attr_put(comm_, keyval_, value_) MPIR_Ext_at_end(ADIOI_End_call, &(keyval_))
+
+/* ROMIO's mutex to the end of the function, for functions that MPICH runs without it; each begins with
+ * this, since no goto may jump over it. */
+static inline void romio_cs_scope_end(int *in)
+{
+    if (*in)
+        MPIR_Ext_cs_exit();
+}
+
+#define ROMIO_THREAD_CS_SCOPE() \
+    int in_scope_ __attribute__((cleanup(romio_cs_scope_end), unused)) = (MPIR_Ext_cs_enter(), 1)
+
+#endif /* ROMIO_CALLS_H_INCLUDED */

@@ -1,0 +1,60 @@
+/*
+ * Copyright (C) by the MPICH-TSM developers
+ *     See COPYRIGHT in top-level directory
+ */
+
+#ifndef BINDING_CALLS_H_INCLUDED
+#define BINDING_CALLS_H_INCLUDED
+
+/* What MPI functions do beside the function of MPICH that they call: it has our part here, wherever it
+ * is called, but in comm_impl.c and comm_split_type.c, which define these and call each other's as they
+ * are (binding_calls_not.h). The macro of a name does not apply within its own text.
+ *
+ * Calls that give hints to a communicator have its processes compare them (doc/casper.md).
+ * MPI_Intercomm_create_from_groups gives them to the new communicator; MPICH gives them to the local
+ * one, which it frees. */
+#define MPIR_Comm_dup_with_info_impl(comm_, info_, made_) \
+    __extension__({ \
+        int err_ = MPIR_Comm_dup_with_info_impl(comm_, info_, made_); \
+        err_ ? err_ : csp_comm_agree(*(made_)); \
+    })
+
+#define MPIR_Comm_idup_with_info_impl(comm_, info_, made_, request_) \
+    __extension__({ \
+        int err_ = MPIR_Comm_idup_with_info_impl(comm_, info_, made_, request_); \
+        csp_comm_forget(*(made_)); \
+        err_; \
+    })
+
+#define MPIR_Comm_set_info_impl(comm_, info_) \
+    __extension__({ \
+        int err_ = MPIR_Comm_set_info_impl(comm_, info_); \
+        err_ ? err_ : csp_comm_change(comm_); \
+    })
+
+#define MPIR_Comm_split_type_impl(comm_, type_, key_, info_, made_) \
+    __extension__({ \
+        int err_ = MPIR_Comm_split_type_impl(comm_, type_, key_, info_, made_); \
+        err_ ? err_ : csp_comm_agree(*(made_)); \
+    })
+
+#define MPIR_Comm_create_from_group_impl(group_, tag_, info_, errhandler_, made_) \
+    __extension__({ \
+        int err_ = MPIR_Comm_create_from_group_impl(group_, tag_, info_, errhandler_, made_); \
+        err_ ? err_ : csp_comm_agree(*(made_)); \
+    })
+
+#define MPIR_Intercomm_create_from_groups_impl(group_, leader_, remote_group_, remote_leader_, tag_, \
+                                               info_, errhandler_, made_) \
+    __extension__({ \
+        int err_ = \
+            MPIR_Intercomm_create_from_groups_impl(group_, leader_, remote_group_, remote_leader_, \
+                                                   tag_, NULL, errhandler_, made_); \
+        err_ = err_ ? err_ : (MPIR_Comm_set_info_impl) (*(made_), info_); \
+        err_ ? err_ : csp_comm_agree(*(made_)); \
+    })
+
+/* For MPI_Type_free (type_handles.h). */
+int MPIR_Type_forget_handle(MPI_Datatype type);
+
+#endif /* BINDING_CALLS_H_INCLUDED */
