@@ -155,7 +155,6 @@ static inline int fz_tag(const fz_lane_t * l, int use)
 
 /* lane.c: runs the plan's lanes to their end; names of the kinds of scenes */
 #define FZ_KINDS 17
-#define FZ_FIRST_KINDS 11       /* the others are played only by name */
 extern const char *const fz_kind_name[FZ_KINDS];
 void fz_run_lanes(void);
 void fz_pause(fz_lane_t * l);
