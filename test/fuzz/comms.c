@@ -99,10 +99,12 @@ void fz_comms(fz_lane_t * l)
             MPI_Barrier(l->ctl);
         /* parts of a split communicator use up different numbers of draws */
         l->rng = fz_mix(key, 4, (uint64_t) i);
-        if (i < scenes && fz_draw(l, 2))
-            fz_collective(l, &c);
-        else
+        if (i == scenes || fz_draw(l, 2))
             fz_exchange(l, &c, i == scenes);
+        else if (c.second)
+            fz_intercoll(l, &c);
+        else
+            fz_collective(l, &c);
     }
     if (c.comm != MPI_COMM_NULL)
         MPI_Comm_free(&c.comm);

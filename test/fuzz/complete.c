@@ -218,3 +218,13 @@ void fz_complete_each(fz_lane_t * l, int n, MPI_Request * reqs)
             MPI_Test(&reqs[i], &flag, MPI_STATUS_IGNORE);
     }
 }
+
+void fz_complete_collectives(fz_lane_t * l, int n, MPI_Request * reqs, int persistent)
+{
+    if (persistent && fz.without.persistent_coll_any)
+        fz_complete_each(l, n, reqs);
+    else
+        fz_complete(l, n, reqs, fz_completed_nothing, NULL);
+    for (int i = 0; persistent && i < n; i++)
+        MPI_Request_free(&reqs[i]);
+}

@@ -166,7 +166,7 @@ static void make_plan(uint64_t seed)
     p->threads = 1 + fz_draw(&l, up_to[fz_draw(&l, 5)]);
     if (option.threads)
         p->threads = option.threads;
-    p->scenes = option.scenes ? option.scenes : 3 + (20 + fz_draw(&l, 40)) / p->threads;
+    p->scenes = option.scenes ? option.scenes : 3 + (16 + fz_draw(&l, 36)) / p->threads;
     p->max_bytes = bytes[fz_draw(&l, 7)];
     p->shared_bytes = shared[fz_draw(&l, 4)];
     p->part = part[fz_draw(&l, 3)];
@@ -180,8 +180,7 @@ static void make_plan(uint64_t seed)
     p->pace = fz_draw(&l, 4);
     p->blocks = blocks[fz_draw(&l, 4)];
     for (int k = 0; k < FZ_KINDS; k++) {
-        /* the others only where -o names them, until they have run for long in all models */
-        p->weight[k] = k < FZ_FIRST_KINDS ? weight[fz_draw(&l, 5)] : 0;
+        p->weight[k] = weight[fz_draw(&l, 5)];
         if (option.kinds)
             p->weight[k] = option.kinds >> k & 1;
         sum += p->weight[k];

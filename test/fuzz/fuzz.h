@@ -154,8 +154,7 @@ static inline int fz_tag(const fz_lane_t * l, int use)
 }
 
 /* lane.c: runs the plan's lanes to their end; names of the kinds of scenes */
-#define FZ_KINDS 19
-#define FZ_FIRST_KINDS 11       /* the others are played only by name */
+#define FZ_KINDS 17
 extern const char *const fz_kind_name[FZ_KINDS];
 void fz_run_lanes(void);
 void fz_pause(fz_lane_t * l);
@@ -203,6 +202,7 @@ void fz_mem_free(fz_mem_t * m);
 typedef void (*fz_done_t) (void *arg, int i, const MPI_Status * st);
 void fz_complete(fz_lane_t * l, int n, MPI_Request * reqs, fz_done_t done, void *arg);
 void fz_complete_each(fz_lane_t * l, int n, MPI_Request * reqs);
+void fz_complete_collectives(fz_lane_t * l, int n, MPI_Request * reqs, int persistent);
 void fz_completed_nothing(void *arg, int i, const MPI_Status * st);
 
 /* The scenes. c: the communicator to use; exchange may free it early and then sets it to
@@ -219,8 +219,7 @@ void fz_rma(fz_lane_t * l);
 void fz_rma_shared(fz_lane_t * l);
 void fz_relay(fz_lane_t * l);
 void fz_crowd(fz_lane_t * l, fz_comm_t * c);
-void fz_vcoll(fz_lane_t * l);
-void fz_intercoll(fz_lane_t * l);
+void fz_intercoll(fz_lane_t * l, fz_comm_t * c);
 void fz_neighbour(fz_lane_t * l);
 void fz_mixed(fz_lane_t * l, fz_comm_t * c);
 void fz_truncate(fz_lane_t * l);

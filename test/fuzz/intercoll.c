@@ -5,7 +5,7 @@
  * or one group what the root in the other has. */
 #include "fuzz.h"
 
-enum { BCAST, REDUCE, GATHER, SCATTER, ROOTED, ALLREDUCE = ROOTED, ALLGATHER, ALLTOALL,
+enum { BARRIER, BCAST, REDUCE, GATHER, SCATTER, ROOTED, ALLREDUCE = ROOTED, ALLGATHER, ALLTOALL,
     REDUCE_SCATTER_BLOCK, ALLGATHERV, KINDS
 };
 
@@ -15,7 +15,6 @@ typedef struct {
     int kind, nonblocking, count, first;
     int root;                   /* a member */
     int theirs, others;         /* first member of the other group and how many it has */
-    int mine;                   /* how many this group has */
     uint32_t key;
     uint32_t *in, *out;
     int len[FZ_MAX_PROCS], at[FZ_MAX_PROCS];
@@ -51,12 +50,12 @@ static int root_of(const call_t * x)
 static void prepare(call_t * x)
 {
     fz_comm_t *c = x->c;
-    int most = c->n * (x->count + 1);
+    int most;
 
     x->first = c->me < c->second;
     x->theirs = x->first ? c->second : 0;
     x->others = x->first ? c->n - c->second : c->second;
-    x->mine = c->n - x->others;
+    most = (c->n + x->others * (c->n - x->others)) * (x->count + 1);
     x->in = malloc(sizeof(uint32_t) * (size_t) most);
     x->out = calloc((size_t) most, sizeof(uint32_t));
     FZ_CHECK(x->l, x->in && x->out, "no memory");
@@ -79,6 +78,7 @@ static void issue(call_t * x)
     int n = x->count, r = root_of(x), *len = x->len, *at = x->at;
 
     switch (x->kind) {
+        case BARRIER: CALL(Barrier, barrier, comm); break;
         case BCAST: CALL(Bcast, bcast, r == MPI_ROOT ? in : out, n, t, r, comm); break;
         case REDUCE: CALL(Reduce, reduce, in, out, n, t, MPI_SUM, r, comm); break;
         case GATHER: CALL(Gather, gather, in, n, t, out, n, t, r, comm); break;
@@ -153,13 +153,10 @@ static void one_call(fz_lane_t * l, fz_comm_t * c)
     free(x.out);
 }
 
-void fz_intercoll(fz_lane_t * l)
+void fz_intercoll(fz_lane_t * l, fz_comm_t * c)
 {
     int calls = 1 + fz_draw(l, 6);
-    fz_comm_t c = l->own;
 
-    fz_make_inter(l, &c);
     for (int i = 0; i < calls; i++)
-        one_call(l, &c);
-    MPI_Comm_free(&c.comm);
+        one_call(l, c);
 }

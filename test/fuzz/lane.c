@@ -8,13 +8,12 @@
 
 enum {
     EXCHANGE, RING, CANCEL, PERSISTENT, PARTITIONED, COLLECTIVE, COMMS, RMA, RMA_SHARED, RELAY, FLOOD,
-    CROWD, VCOLL, INTERCOLL, NEIGHBOUR, MIXED, TRUNCATE, STORM, RMA_THREADS
+    CROWD, NEIGHBOUR, MIXED, TRUNCATE, STORM, RMA_THREADS
 };
 
 const char *const fz_kind_name[FZ_KINDS] = {
     "exchange", "ring", "cancel", "persistent", "partitioned", "collective", "comms", "rma",
-    "rmashared", "relay", "flood", "crowd", "vcoll", "intercoll", "neighbour", "mixed", "truncate",
-    "storm", "rmathreads"
+    "rmashared", "relay", "flood", "crowd", "neighbour", "mixed", "truncate", "storm", "rmathreads"
 };
 
 static pthread_mutex_t done_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -77,8 +76,6 @@ static void play_scene(fz_lane_t * l)
         case RELAY: fz_relay(l); break;
         case FLOOD: fz_flood(l, draw_comm(l, 1)); break;
         case CROWD: fz_crowd(l, draw_comm(l, 1)); break;
-        case VCOLL: fz_vcoll(l); break;
-        case INTERCOLL: fz_intercoll(l); break;
         case NEIGHBOUR: fz_neighbour(l); break;
         case MIXED: fz_mixed(l, draw_comm(l, 1)); break;
         case TRUNCATE: fz_truncate(l); break;

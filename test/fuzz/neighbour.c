@@ -142,7 +142,7 @@ void fz_neighbour(fz_lane_t * l)
 {
     call_t call[MAX_CALLS];
     MPI_Request req[MAX_CALLS];
-    int n = 1 + fz_draw(l, MAX_CALLS), way = fz_draw(l, WAYS), persistent = way == PERSISTENT;
+    int n = 1 + fz_draw(l, MAX_CALLS), way = fz_draw(l, WAYS);
     graph_t g;
 
     make_graph(l, &g);
@@ -155,19 +155,14 @@ void fz_neighbour(fz_lane_t * l)
         call[i].req = MPI_REQUEST_NULL;
         prepare(&call[i]);
         issue(&call[i]);
-        if (persistent)
+        if (way == PERSISTENT)
             MPI_Start(&call[i].req);
         req[i] = call[i].req;
         fz_pause(l);
     }
-    if (persistent && fz.without.persistent_coll_any)
-        fz_complete_each(l, n, req);
-    else
-        fz_complete(l, n, req, fz_completed_nothing, NULL);
+    fz_complete_collectives(l, n, req, way == PERSISTENT);
     for (int i = 0; i < n; i++) {
         check(&call[i]);
-        if (persistent)
-            MPI_Request_free(&req[i]);
         free(call[i].in);
         free(call[i].out);
     }

@@ -9,7 +9,7 @@
  * Window, in words: counters, then a part for each origin and thread. */
 #include "fuzz.h"
 
-#define MOST 16                 /* operations of a thread */
+#define MOST 4                  /* operations of a thread */
 #define GAP 0x5a5a5a5a5a5a5a5au
 
 enum { PUT, GET, ACCUMULATE, FETCH, COUNT, KINDS };

@@ -6,7 +6,7 @@
  * lanes share, in several lanes at once. */
 #include "fuzz.h"
 
-#define MOST 5
+#define MOST 3
 
 enum { IDUP, CREATE, CREATE_GROUP, SPLIT_TYPE, CART, CART_SUB, MERGE, KINDS };
 

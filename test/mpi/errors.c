@@ -73,6 +73,24 @@ static void truncated(int id, int bytes, char *out, char *in)
     }
 }
 
+/* For a receive without room one byte is too long. */
+static void without_room(int id, int bytes, char *out)
+{
+    MPI_Request r[2];
+    MPI_Message m;
+
+    MPI_Irecv(NULL, 0, MPI_BYTE, mt.peer, 4, comm[id], &r[0]);
+    MPI_Issend(out, bytes, MPI_BYTE, mt.peer, 4, comm[id], &r[1]);
+    expect(MPI_Wait(&r[0], MPI_STATUS_IGNORE), MPI_ERR_TRUNCATE, "MPI_Wait without room");
+    MT_OK(MPI_Wait(&r[1], MPI_STATUS_IGNORE));
+
+    MPI_Isend(out, bytes, MPI_BYTE, mt.peer, 5, comm[id], &r[1]);
+    MPI_Mprobe(mt.peer, 5, comm[id], &m, MPI_STATUS_IGNORE);
+    MPI_Imrecv(NULL, 0, MPI_BYTE, &m, &r[0]);
+    expect(MPI_Wait(&r[0], MPI_STATUS_IGNORE), MPI_ERR_TRUNCATE, "MPI_Imrecv without room");
+    MT_OK(MPI_Wait(&r[1], MPI_STATUS_IGNORE));
+}
+
 static int bad_arguments(int id)
 {
     int b = 0;
@@ -98,6 +116,8 @@ static void *worker(void *arg)
     long bad = 0;
     for (long i = 0; i < mt.iters; i++) {
         truncated(t->id, i % 8 ? SMALL : LARGE, out, in);
+        pthread_barrier_wait(&portion);
+        without_room(t->id, i % 8 ? 1 : LARGE, out);
         pthread_barrier_wait(&portion);
         bad += bad_arguments(t->id);
         pthread_barrier_wait(&portion);

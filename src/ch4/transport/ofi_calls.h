@@ -14,6 +14,7 @@
  * Our own files call libfabric: a macro does not apply to its name in parentheses.
  *
  *   MPIDI_OFI_CALL_RETRY      in place of MPICH's: what may still be refused is repeated
+ *   MPIDI_OFI_idata_get_error_bits  in place of MPICH's, in MPIDI_OFI_recv_event, with its rreq and wc
  *   MPIDI_OFI_REQUEST_CREATE  in place of MPICH's: a model may have given the request
  *   MPIDI_OFI_INIT_CHUNK_CONTEXT  in place of MPICH's; this and the one before go to fn_fail without
  *                             memory, and do MPIDI_OFI_LEAVE_FAILED first: nothing, but in
@@ -40,6 +41,7 @@
 #define fi_trecv(rx_, ...) MPIDI_OFI_ctx_trecv(MPIDI_OFI_CTX_BY_(rx, rx_), __VA_ARGS__)
 #define fi_trecvmsg(rx_, ...) MPIDI_OFI_ctx_trecvmsg(MPIDI_OFI_CTX_BY_(rx, rx_), __VA_ARGS__)
 #define fi_cancel(rx_, context_) MPIDI_OFI_recv_cancel(rx_, context_)
+#define MPIDI_OFI_idata_get_error_bits(data_) MPIDI_OFI_recv_error(rreq, wc)
 
 #define fi_writemsg(ep_, ...) MPIDI_OFI_win_writemsg(MPIDI_OFI_WIN_BY_(ep_), __VA_ARGS__)
 #define fi_readmsg(ep_, ...) MPIDI_OFI_win_readmsg(MPIDI_OFI_WIN_BY_(ep_), __VA_ARGS__)

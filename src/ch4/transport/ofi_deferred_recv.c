@@ -8,6 +8,9 @@
 
 #define DEFERRED(req_, field_) MPIDI_OFI_REQUEST(req_, util.deferred.recv.field_)
 
+static char one_byte;
+const struct iovec MPIDI_OFI_no_room = {.iov_base = &one_byte,.iov_len = 1 };
+
 static MPIDI_OFI_deferred_t *deferred_of(int ctx_idx)
 {
     return &MPIDI_OFI_global.ctx[ctx_idx].deferred;

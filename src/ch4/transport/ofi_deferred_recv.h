@@ -37,7 +37,7 @@
 void MPIDI_OFI_defer_recv(MPIR_Request * rreq, int ctx_idx, void *buf, size_t len, fi_addr_t addr,
                           uint64_t match_bits, uint64_t mask_bits, uint64_t flags, ssize_t ret);
 
-/* Of an empty message: buf, desc: NULL; len, mask_bits: 0. */
+/* Of an empty message. desc: NULL; mask_bits: 0. */
 ssize_t MPIDI_OFI_ctx_trecv_ack(int ctx_idx, void *buf, size_t len, void *desc, fi_addr_t addr,
                                 uint64_t match_bits, uint64_t mask_bits, void *context);
 
@@ -84,6 +84,20 @@ MPL_STATIC_INLINE_PREFIX bool MPIDI_OFI_ack_canceled(const struct fi_cq_err_entr
     return true;
 }
 
+/* The room of a receive that has none, which no one reads: libfabric's rxm (behind tcp) never completes
+ * a receive without room for which a long message comes. */
+extern const struct iovec MPIDI_OFI_no_room;
+
+/* What of the status of rreq the message says. One of a single byte fits into MPIDI_OFI_no_room. */
+MPL_STATIC_INLINE_PREFIX int MPIDI_OFI_recv_error(MPIR_Request * rreq,
+                                                  const struct fi_cq_tagged_entry *wc)
+{
+    if (unlikely(wc->len == 1 && MPIDI_OFI_REQUEST(rreq, util.iov.iov_len) == 0 &&
+                 MPIDI_OFI_REQUEST(rreq, event_id) != MPIDI_OFI_EVENT_RECV_NOPACK))
+        return MPI_ERR_TRUNCATE;
+    return MPIDI_OFI_idata_get_error_bits(wc->data);
+}
+
 /* context: of a request, of an acknowledgement, or of a message without a request. desc: NULL. */
 MPL_STATIC_INLINE_PREFIX ssize_t MPIDI_OFI_ctx_trecv(int ctx_idx, void *buf, size_t len, void *desc,
                                                      fi_addr_t addr, uint64_t match_bits,
@@ -91,6 +105,10 @@ MPL_STATIC_INLINE_PREFIX ssize_t MPIDI_OFI_ctx_trecv(int ctx_idx, void *buf, siz
 {
     ssize_t ret = -FI_EAGAIN;
 
+    if (len == 0) {
+        buf = MPIDI_OFI_no_room.iov_base;
+        len = MPIDI_OFI_no_room.iov_len;
+    }
     if (likely(!MPIDI_OFI_HAS_DEFERRED_RECVS(ctx_idx)))
         ret = fi_trecv(MPIDI_OFI_global.ctx[ctx_idx].rx, buf, len, desc, addr, match_bits, mask_bits,
                        context);
@@ -110,9 +128,16 @@ MPL_STATIC_INLINE_PREFIX ssize_t MPIDI_OFI_ctx_trecvmsg(int ctx_idx, const struc
                                                         uint64_t flags)
 {
     ssize_t ret = -FI_EAGAIN;
+    struct fi_msg_tagged one_byte;
 
     if (flags & FI_PEEK)
         return MPIDI_OFI_ctx_peek(ctx_idx, msg, flags);
+    if (msg->iov_count == 0 || (msg->iov_count == 1 && msg->msg_iov->iov_len == 0)) {
+        one_byte = *msg;
+        one_byte.msg_iov = &MPIDI_OFI_no_room;
+        one_byte.iov_count = 1;
+        msg = &one_byte;
+    }
     if (likely(!MPIDI_OFI_HAS_DEFERRED_RECVS(ctx_idx)) || (flags & FI_CLAIM))
         ret = fi_trecvmsg(MPIDI_OFI_global.ctx[ctx_idx].rx, msg, flags);
     if (likely(ret == 0))
