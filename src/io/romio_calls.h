@@ -49,14 +49,16 @@ static inline void romio_shared_fp_end(ADIO_File fd, int opens)
         romio_shared_fp_end(fd_, opens_); \
     } while (0)
 
+/* MPI_Comm_split_type gets here without ROMIO's mutex. */
 static inline void romio_queue_drain_comm(MPI_Comm comm)
 {
-    ADIO_File fd = MPIR_Ext_queued_files;
+    ADIO_File fd;
 
-    while (fd && fd->comm != comm)
-        fd = fd->romio.next_queued;
+    ROMIO_QUEUE_ENTER();
+    for (fd = MPIR_Ext_queued_files; fd && fd->comm != comm; fd = fd->romio.next_queued);
     if (fd)
         romio_queue_drain(fd);
+    ROMIO_QUEUE_EXIT();
 }
 
 #undef MPI_Recv

@@ -180,7 +180,7 @@ int MPIR_Err_return_session(MPIR_Session * session, const char fcname[], int err
 {
     MPIR_Errhandler *errhandler = NULL;
 
-    if (session)
+    if (session && ERROR_GET_CLASS(errcode) != MPI_ERR_SESSION) /* else it may be gone */
         MPII_ERRHANDLER_HOLD(session, errhandler);
     if (errhandler == NULL)
         return MPIR_Err_return_comm(NULL, fcname, errcode);
