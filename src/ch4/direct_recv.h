@@ -154,6 +154,9 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_imrecv_direct(void *buf, MPI_Aint count, MPI_
 }
 
 /* The handler of messages: in recv_at_once.c. */
+#if !MPIR_REQUEST_IS_CACHED
+#define MPIDI_recv_target_msg_cb MPIDIG_send_target_msg_cb
+#endif
 int MPIDI_recv_target_msg_cb(void *am_hdr, void *data, MPI_Aint in_data_sz, uint32_t attr,
                              MPIR_Request ** req);
 

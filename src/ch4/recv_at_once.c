@@ -6,8 +6,11 @@
 #include "mpidimpl.h"
 
 /* A message that has all its data with it and finds its receive posted, as nearly all short ones within
- * a node do, is received in one step: a third of the instructions of MPICH's handler, which first
- * prepares the request for data in parts, for data with gaps and for answers to the sender. */
+ * a node do, is received in one step. MPICH's handler, which first prepares the request for data in
+ * parts, for data with gaps and for answers to the sender, gets all others, and looks for their receive
+ * once more. */
+
+#if MPIR_REQUEST_IS_CACHED
 
 static inline int is_plain(const MPIDIG_hdr_t * hdr, uint32_t attr)
 {
@@ -16,7 +19,7 @@ static inline int is_plain(const MPIDIG_hdr_t * hdr, uint32_t attr)
 }
 
 /* Returns 1 if the data go into the buffer as they are, and nobody else may complete the receive. MPICH
- * decides what to do about a part of an element; the size of one is a power of 2. */
+ * decides what to do about a part of an element, and about an element whose size is no power of 2. */
 static inline int takes_bytes(MPIR_Request * rreq, MPI_Aint size)
 {
     const MPI_Datatype type = MPIDIG_REQUEST(rreq, datatype);
@@ -26,7 +29,7 @@ static inline int takes_bytes(MPIR_Request * rreq, MPI_Aint size)
     if (MPIDI_REQUEST_ANYSOURCE_PARTNER(rreq))
         return 0;
 #endif
-    return HANDLE_IS_BUILTIN(type) && !(size & (element - 1)) &&
+    return HANDLE_IS_BUILTIN(type) && !((size | element) & (element - 1)) &&
         size <= MPIDIG_REQUEST(rreq, count) * element;
 }
 
@@ -54,3 +57,5 @@ int MPIDI_recv_target_msg_cb(void *am_hdr, void *data, MPI_Aint in_data_sz, uint
     MPID_Request_complete(rreq);
     return MPI_SUCCESS;
 }
+
+#endif

@@ -14,6 +14,7 @@
  *   MPII_may_start       an error once the library has been taken down
  *   MPII_is_up           whether there is nothing left to initialize
  *   MPII_end_self        before a session or MPI_COMM_WORLD ends
+ *   MPII_end_errhandler  before a session is freed: gives its error handler back
  *   MPII_stays_up        after a session or MPI_COMM_WORLD has ended: whether to leave it at that
  *   MPII_quiesce         before the library is taken down
  *
@@ -68,6 +69,14 @@ static void end_at_exit(void)
         MPL_atomic_store_int(&MPIR_Process.mpich_state, MPICH_MPI_STATE__INITIALIZED);
         MPII_Finalize(NULL);
     }
+}
+
+/* The session's; MPI_Session_finalize is without the global lock. */
+static void MPII_end_errhandler(MPIR_Session * session)
+{
+    MPID_THREAD_CS_ENTER(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);
+    MPIR_Errhandler_free_impl(session->errhandler);
+    MPID_THREAD_CS_EXIT(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);
 }
 
 /* Waits for a send whose request the user has freed. */

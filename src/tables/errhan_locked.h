@@ -28,11 +28,13 @@ int MPIR_Session_set_errhandler_impl(MPIR_Session * session, MPIR_Errhandler * e
 {
     int mpi_errno;
 
+    MPID_THREAD_CS_ENTER(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX); /* MPI_Session_init is not in it */
     MPID_THREAD_CS_ENTER(POBJ, session->mutex);
     MPID_THREAD_CS_ENTER(VCI, session->mutex);
     mpi_errno = session_set_errhandler(session, errhandler);
     MPID_THREAD_CS_EXIT(POBJ, session->mutex);
     MPID_THREAD_CS_EXIT(VCI, session->mutex);
+    MPID_THREAD_CS_EXIT(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);
     return mpi_errno;
 }
 

@@ -36,6 +36,7 @@ typedef struct {
     uint64_t *want;             /* what is in its part */
     uint64_t *buf, *result;     /* for twice as many words */
     int unflushed;              /* accumulates after which a put must not come yet */
+    MPI_Op op;                  /* of them, if not MPI_NO_OP */
 } part_t;
 
 /* n words, `step` apart */
@@ -204,6 +205,16 @@ static void apply(part_t * p, MPI_Op op, const layout_t * a, const layout_t * b,
     }
 }
 
+/* Before an accumulate: two under way at a place have the same operation (accumulate_ops). */
+static void follow(part_t * p, MPI_Op op)
+{
+    if (op == MPI_NO_OP)
+        return;
+    if (p->unflushed && p->op != op)
+        flush(p);
+    p->op = op;
+}
+
 static void accumulate(part_t * p, MPI_Aint at, const layout_t * a, const layout_t * b,
                        uint64_t * want)
 {
@@ -212,6 +223,7 @@ static void accumulate(part_t * p, MPI_Aint at, const layout_t * a, const layout
     int target = p->x->target;
     MPI_Request req;
 
+    follow(p, op);
     if (fz_own_draw(p->l, 2)) {
         MPI_Raccumulate(p->buf, a->count, a->type, target, at, b->count, b->type, op, win, &req);
         wait_for(p, &req);
@@ -230,6 +242,7 @@ static void fetch(part_t * p, MPI_Aint at, const layout_t * a, const layout_t * 
     int target = p->x->target;
     MPI_Request req;
 
+    follow(p, op);
     if (fz_own_draw(p->l, 2)) {
         MPI_Rget_accumulate(p->buf, a->count, a->type, p->result, a->count, a->type, target, at,
                             b->count, b->type, op, win, &req);

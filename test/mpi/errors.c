@@ -74,19 +74,21 @@ static void truncated(int id, int bytes, char *out, char *in)
 }
 
 /* For a receive without room one byte is too long. */
-static void without_room(int id, int bytes, char *out)
+static MPI_Datatype gaps;
+
+static void without_room(int id, int bytes, MPI_Datatype type, char *out)
 {
     MPI_Request r[2];
     MPI_Message m;
 
-    MPI_Irecv(NULL, 0, MPI_BYTE, mt.peer, 4, comm[id], &r[0]);
+    MPI_Irecv(NULL, 0, type, mt.peer, 4, comm[id], &r[0]);
     MPI_Issend(out, bytes, MPI_BYTE, mt.peer, 4, comm[id], &r[1]);
     expect(MPI_Wait(&r[0], MPI_STATUS_IGNORE), MPI_ERR_TRUNCATE, "MPI_Wait without room");
     MT_OK(MPI_Wait(&r[1], MPI_STATUS_IGNORE));
 
     MPI_Isend(out, bytes, MPI_BYTE, mt.peer, 5, comm[id], &r[1]);
     MPI_Mprobe(mt.peer, 5, comm[id], &m, MPI_STATUS_IGNORE);
-    MPI_Imrecv(NULL, 0, MPI_BYTE, &m, &r[0]);
+    MPI_Imrecv(NULL, 0, type, &m, &r[0]);
     expect(MPI_Wait(&r[0], MPI_STATUS_IGNORE), MPI_ERR_TRUNCATE, "MPI_Imrecv without room");
     MT_OK(MPI_Wait(&r[1], MPI_STATUS_IGNORE));
 }
@@ -117,7 +119,7 @@ static void *worker(void *arg)
     for (long i = 0; i < mt.iters; i++) {
         truncated(t->id, i % 8 ? SMALL : LARGE, out, in);
         pthread_barrier_wait(&portion);
-        without_room(t->id, i % 8 ? 1 : LARGE, out);
+        without_room(t->id, i % 8 ? 1 : LARGE, i % 2 ? gaps : MPI_BYTE, out);
         pthread_barrier_wait(&portion);
         bad += bad_arguments(t->id);
         pthread_barrier_wait(&portion);
@@ -144,6 +146,8 @@ int main(int argc, char **argv)
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
     MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &key, NULL);
     MPI_Comm_create_errhandler(handler, &h);
+    MPI_Type_vector(2, 1, 2, MPI_BYTE, &gaps);
+    MPI_Type_commit(&gaps);
     for (int i = 0; i < mt.threads; i++) {
         ids[i] = i;
         MPI_Comm_dup(MPI_COMM_WORLD, &comm[i]);

@@ -92,9 +92,13 @@ extern const struct iovec MPIDI_OFI_no_room;
 MPL_STATIC_INLINE_PREFIX int MPIDI_OFI_recv_error(MPIR_Request * rreq,
                                                   const struct fi_cq_tagged_entry *wc)
 {
-    if (unlikely(wc->len == 1 && MPIDI_OFI_REQUEST(rreq, util.iov.iov_len) == 0 &&
-                 MPIDI_OFI_REQUEST(rreq, event_id) != MPIDI_OFI_EVENT_RECV_NOPACK))
-        return MPI_ERR_TRUNCATE;
+    if (unlikely(wc->len == 1)) {
+        const size_t room = MPIDI_OFI_REQUEST(rreq, event_id) == MPIDI_OFI_EVENT_RECV_NOPACK ?
+            MPIDI_OFI_REQUEST(rreq, noncontig.nopack[0]).iov_len :
+            MPIDI_OFI_REQUEST(rreq, util.iov.iov_len);
+        if (room == 0)
+            return MPI_ERR_TRUNCATE;
+    }
     return MPIDI_OFI_idata_get_error_bits(wc->data);
 }
 
