@@ -3,7 +3,8 @@
 
 /* MPI_Session_init and MPI_Session_finalize in place of MPI_Init and MPI_Finalize: threads exchange
  * messages on a communicator that was made from the session; the requests of the last ones are
- * freed, so the end of the session has to complete them.  One session only: a second one after
+ * freed, so the end of the session has to complete them.  Before that a wait of the session lasts so
+ * long that it polls other VCIs, which are not ready (crashed over libfabric).  One session only: a second one after
  * the end of the first crashes in MPICH 4.0.2 (MPII_Coll_init reads CVARs that were freed). */
 #include "mt.h"
 
@@ -35,6 +36,44 @@ static void receive_last(void)
     }
 }
 
+static int query(void *extra, MPI_Status * status)
+{
+    (void) extra;
+    MPI_Status_set_elements(status, MPI_BYTE, 0);
+    MPI_Status_set_cancelled(status, 0);
+    return MPI_SUCCESS;
+}
+
+static int release(void *extra)
+{
+    (void) extra;
+    return MPI_SUCCESS;
+}
+
+static int cancel(void *extra, int done)
+{
+    (void) extra, (void) done;
+    return MPI_SUCCESS;
+}
+
+static void *complete_later(void *arg)
+{
+    usleep(20000);
+    MT_OK(MPI_Grequest_complete(*(MPI_Request *) arg));
+    return NULL;
+}
+
+static void long_wait(void)
+{
+    MPI_Request r, same;
+    pthread_t thread;
+    MT_OK(MPI_Grequest_start(query, release, cancel, NULL, &r));
+    same = r;
+    pthread_create(&thread, NULL, complete_later, &same);
+    MT_OK(MPI_Wait(&r, MPI_STATUS_IGNORE));
+    pthread_join(thread, NULL);
+}
+
 static void session(void)
 {
     MPI_Session s;
@@ -44,6 +83,7 @@ static void session(void)
     MT_OK(MPI_Info_set(info, "thread_level", "MPI_THREAD_MULTIPLE"));
     MT_OK(MPI_Session_init(info, MPI_ERRORS_ARE_FATAL, &s));
     MT_OK(MPI_Info_free(&info));
+    long_wait();
     MT_OK(MPI_Group_from_session_pset(s, "mpi://WORLD", &group));
     MT_OK(MPI_Comm_create_from_group(group, "tsm-test", MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &comm));
     MT_OK(MPI_Group_free(&group));

@@ -57,7 +57,8 @@ int MPIDI_elsewhere_poll(const MPID_Progress_state * state, int wait)
 
 int MPIDI_elsewhere_next(void)
 {
-    if (MPIDI_global.n_vcis == 1)
+    /* in a session without a communicator of all processes only VCI 0 has its endpoint */
+    if (MPIDI_global.n_vcis == 1 || !MPIDI_global.is_initialized)
         return MPI_SUCCESS;
     return poll_one(++turns % MPIDI_global.n_vcis, MPIDI_PROGRESS_ALL, 1);
 }
