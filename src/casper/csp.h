@@ -44,8 +44,8 @@ static inline int csp_is_enough(MPIR_Comm * comm, MPI_Aint count, MPI_Datatype d
     return count * size >= MPIDI_COMM(comm, casper_least);
 }
 
-/* 1 if req is an operation that a ghost has. */
-#define csp_has(req_) ((req_)->comm && MPIDI_COMM((req_)->comm, casper) && (req_)->casper)
+/* 1 if req is an operation that a ghost has, also if its communicator no longer uses ghosts. */
+#define csp_has(req_) ((req_)->casper != NULL)
 
 /* The operations, with the arguments of the MPI calls; rank is never MPI_PROC_NULL. Any thread, with no
  * VCI held or with one held. Each returns an MPI error code; what goes wrong later is in the status of

@@ -153,7 +153,7 @@ void csp_let_in(void)
 /* It may leave just now, so look first whether it lives. */
 void csp_check_ghost(void)
 {
-    if (!csp_node_lives(csp_node.my_ghost->pid) &&
+    if (csp_world.offloads && !csp_node_lives(csp_node.my_ghost->pid) &&
         !tsm_load(&csp_node.my_ghost->is_gone, TSM_ACQUIRE))
         csp_fail("the ghost of process %d has died", MPIR_Process.rank);
 }

@@ -250,6 +250,8 @@ static int keep_data(void)
  * process first when it closes csp_inner, then when MPICH frees the memory of the node. */
 static void check_users(void)
 {
+    if (!csp_world.offloads)
+        return;                 /* it may not see them */
     for (int i = 0; i < n_clients; i++) {
         const csp_user_t *user = &csp_node.user[clients[i].user];
         if (!csp_node_lives(user->pid))

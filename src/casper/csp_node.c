@@ -135,7 +135,7 @@ static void make_mutex(void)
 /* The memory is all zeros, so the rings and lists are empty. */
 static void fill_in(void)
 {
-    probe_word = PROBE_WORD;
+    probe_word = PROBE_WORD ^ (uint64_t) MPIR_Process.rank;
     if (csp_world.is_ghost) {
         make_mutex();
         csp_node.my_ghost->number = MPIR_Process.rank;
@@ -151,12 +151,16 @@ static void fill_in(void)
     }
 }
 
-static int can_reach(int pid, uint64_t probe)
+/* Processes of containers may have the same numbers of processes. */
+static int can_reach(int pid, uint64_t probe, int number)
 {
     const csp_spot_t spot = {.pid = pid,.addr = probe };
     uint64_t word = 0;
 
-    return !csp_copy_from(&spot, 0, &word, sizeof(word)) && word == PROBE_WORD &&
+    if (pid == getpid() && number != MPIR_Process.rank)
+        return 0;
+    return !csp_copy_from(&spot, 0, &word, sizeof(word)) &&
+        word == (PROBE_WORD ^ (uint64_t) number) &&
         !csp_copy_to(&spot, 0, &word, sizeof(word));
 }
 
@@ -164,10 +168,11 @@ static int can_reach(int pid, uint64_t probe)
 static int can_reach_all(void)
 {
     for (int i = 0; i < csp_node.users; i++) {
-        if (csp_node_is_mate(i) && !can_reach(csp_node.user[i].pid, csp_node.user[i].probe))
+        const csp_user_t *user = &csp_node.user[i];
+        if (csp_node_is_mate(i) && !can_reach(user->pid, user->probe, user->number))
             return 0;
     }
-    return can_reach(csp_node.my_ghost->pid, csp_node.my_ghost->probe);
+    return can_reach(csp_node.my_ghost->pid, csp_node.my_ghost->probe, csp_node.my_ghost->number);
 }
 
 /* MPI_COMM_WORLD still holds all processes. A ghost must reach its users; what users cannot do they

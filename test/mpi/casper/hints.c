@@ -213,6 +213,34 @@ static void windows(void)
     MT_OK(MPI_Comm_free(&node));
 }
 
+static void set_hint(MPI_Comm comm, const char *value)
+{
+    MPI_Info info;
+    MT_OK(MPI_Info_create(&info));
+    MT_OK(MPI_Info_set(info, "async_config", value));
+    MT_OK(MPI_Comm_set_info(comm, info));
+    MT_OK(MPI_Info_free(&info));
+}
+
+/* A receive that a ghost has is cancelled, also if its communicator no longer uses ghosts. */
+static void cancel_after_off(void)
+{
+    MPI_Comm comm = with_hint("async_config", "on");
+    MPI_Request r;
+    MPI_Status status;
+    int in[30000], cancelled;
+    MT_OK(MPI_Irecv(in, 30000, MPI_INT, mt.peer, 7, comm, &r));
+    set_hint(comm, "off");
+    MT_OK(MPI_Cancel(&r));
+    MT_OK(MPI_Wait(&r, &status));
+    MT_OK(MPI_Test_cancelled(&status, &cancelled));
+    MT_CHECK(cancelled, "the receive is not cancelled");
+    use(comm, 7);
+    set_hint(comm, "on");
+    use(comm, 7);
+    MT_OK(MPI_Comm_free(&comm));
+}
+
 int main(int argc, char **argv)
 {
     static const char *const hints[][3] = {
@@ -242,5 +270,6 @@ int main(int argc, char **argv)
     told_and_given_back("off", "false");
     told_and_given_back("on", "true");
     world_given_back();
+    cancel_after_off();
     return mt_finish();
 }
