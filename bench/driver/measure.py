@@ -266,11 +266,19 @@ def turns_of(libraries, points, a):
                     yield repeat, point, lib
 
 
+def exit_status(missing, dropped):
+    """missing: points of libraries without a result; dropped: those with a dropped run."""
+    if missing - dropped:
+        return 1
+    return 3 if missing else 0
+
+
 def measure(libraries, points, a, header):
-    """All runs; appends to a.out. header: fields of every result. Returns whether every library has
-    a result at every point that is not dropped, but where it may be unable to."""
+    """All runs; appends to a.out. header: fields of every result. Returns the exit status: 1 if a
+    library has no result at a point, but where it may be unable to; 3 if it has only dropped ones."""
     machine = Machine(a.bin)
     missing = {(p, lib) for p in points for lib in libraries if takes_part(lib, p)}
+    dropped = set()
     progress = Progress(a.repeat * len(missing))
     common = {**header, "machine": description(), "order_seed": a.seed, "run": int(time.time()),
               "inherited": inherited()}
@@ -287,12 +295,14 @@ def measure(libraries, points, a, header):
                 result.update(value=None, reason=reason)
             if record is None and may_fail(point) or record and state["state"] != "mixed":
                 missing.discard((point, lib))
+            elif record:
+                dropped.add((point, lib))
             out.write(json.dumps(result) + "\n")
             out.flush()
             before = after
             progress.step(f"{point.benchmark} {lib.name}", record is None)
     progress.end()
-    return not missing
+    return exit_status(missing, dropped)
 
 
 def check_out(path):
