@@ -154,10 +154,10 @@ static int move_waiting(void)
 
 int csp_post(const csp_post_t * post)
 {
-    int mpi_errno = MPI_SUCCESS, is_kept = 1, has_room;
+    int mpi_errno = MPI_SUCCESS, is_kept = 1, has_room, n;
 
     csp_lock();
-    move_waiting();
+    n = move_waiting();
     has_room = !first_waiting && csp_ring_has_room(&csp_node.my_user->posts);
     if (has_room)
         put_into_ring(post);
@@ -166,7 +166,7 @@ int csp_post(const csp_post_t * post)
     count(post, !has_room);
     csp_unlock();
     tsm_store(&csp_node.my_user->looked, 0, TSM_RELAXED);
-    csp_ring_for(post, tsm_load(&waiting, TSM_RELAXED) > 0);
+    csp_ring_for(post, n > 0 || tsm_load(&waiting, TSM_RELAXED) > 0);
     MPIR_ERR_CHKANDJUMP(!is_kept, mpi_errno, MPI_ERR_OTHER, "**nomem");
 
   fn_exit:

@@ -59,20 +59,26 @@ static void note(int *mpi_errno, int error)
         *mpi_errno = error;
 }
 
+/* Release a lock if one is held. What was not sent has no answer to wait for. */
+static int release_one(csp_target_t * target)
+{
+    int mpi_errno = target->lock_type ? csp_grant_release(target) : MPI_SUCCESS;
+
+    if (!target->lock_type || mpi_errno)
+        tsm_store(&target->is_answered, 1, TSM_RELAXED);
+    return mpi_errno;
+}
+
 /* Release the locks of n processes from `first` on: nothing where MPI_MODE_NOCHECK was given. Send all,
  * then wait for all. */
 static int release(MPIR_Win * win, int first, int n)
 {
     int mpi_errno = MPI_SUCCESS;
 
-    for (int i = first; i < first + n; i++) {
-        if (target_of(win, i)->lock_type)
-            note(&mpi_errno, csp_grant_release(target_of(win, i)));
-        else
-            tsm_store(&target_of(win, i)->is_answered, 1, TSM_RELAXED);
-    }
-    for (int i = first; i < first + n && mpi_errno == MPI_SUCCESS; i++)
-        mpi_errno = csp_grant_await(target_of(win, i));
+    for (int i = first; i < first + n; i++)
+        note(&mpi_errno, release_one(target_of(win, i)));
+    for (int i = first; i < first + n; i++)
+        note(&mpi_errno, csp_grant_await(target_of(win, i)));
     return mpi_errno;
 }
 
