@@ -60,17 +60,31 @@ static inline void MPIDI_request_cache_put(MPIR_Request * req, int pool)
         MPIDI_request_cache_spill(self, pool);
 }
 
+/* Returns how many references are left. Below MPI_THREAD_MULTIPLE, without a locked instruction. */
+static inline int MPIDI_request_drop(MPIR_Request * req)
+{
+    int left;
+
+#ifndef MPICH_DEBUG_HANDLES
+    if (!MPIR_ThreadInfo.isThreaded) {
+        left = MPL_atomic_relaxed_load_int(&req->ref_count) - 1;
+        MPL_atomic_relaxed_store_int(&req->ref_count, left);
+        return left;
+    }
+#endif
+    MPIR_Object_release_ref_always(req, &left); /* no builtin request comes here */
+    return left;
+}
+
 /* Drop one reference; the last one frees the request. Any thread, no lock. The device must not use
  * the request afterwards: another thread may free it at any time (the race of pmodels/mpich pull
  * request 6637). Returns 1; 0 where MPICH must do it. */
 static inline int MPIDI_request_cache_release(MPIR_Request * req)
 {
-    int inuse;
     int pool = MPIR_REQUEST_POOL(req);
 
     MPID_Request_free_hook(req);
-    MPIR_Object_release_ref_always(req, &inuse);        /* no builtin request comes here */
-    if (inuse == 0) {
+    if (MPIDI_request_drop(req) == 0) {
         if (req->comm != NULL)
             MPIR_Comm_release(req->comm);
         if (req->kind == MPIR_REQUEST_KIND__GREQUEST)
