@@ -143,6 +143,15 @@ make_library() {
     build_runtime
 }
 
+# need_tests NAME...: they must be in test/mpi/testlist
+need_tests() {
+    local name
+    for name in "$@"; do
+        awk -v name="$name" '!/^#/ && $1 == name { found = 1 } END { exit !found }' \
+            "$root/test/mpi/testlist" || die "no test named '$name' in test/mpi/testlist"
+    done
+}
+
 # counted LOG COMMAND...: run it and add the numbers of its last line to passed and failed, which the
 # caller sets, as it does pipefail
 counted() {
