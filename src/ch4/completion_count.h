@@ -33,7 +33,7 @@ static inline int MPIDI_cc_down(MPIR_cc_t * cc, int is_threaded)
 {
     int left;
 
-    if (is_threaded)
+    if (likely(is_threaded))
         return MPL_atomic_fetch_sub_int(cc, 1) - 1;
     left = MPL_atomic_relaxed_load_int(cc) - 1;
     MPL_atomic_relaxed_store_int(cc, left);

@@ -60,20 +60,20 @@ static inline void MPIDI_request_cache_put(MPIR_Request * req, int pool)
         MPIDI_request_cache_spill(self, pool);
 }
 
-/* Returns how many references are left. Below MPI_THREAD_MULTIPLE, without a locked instruction. */
-static inline int MPIDI_request_drop(MPIR_Request * req)
+/* Returns 1 if no reference is left. Below MPI_THREAD_MULTIPLE, without a locked instruction. */
+static inline int MPIDI_request_is_left(MPIR_Request * req)
 {
-    int left;
+    int inuse;
 
 #ifndef MPICH_DEBUG_HANDLES
-    if (!MPIR_ThreadInfo.isThreaded) {
-        left = MPL_atomic_relaxed_load_int(&req->ref_count) - 1;
-        MPL_atomic_relaxed_store_int(&req->ref_count, left);
-        return left;
+    if (unlikely(!MPIR_ThreadInfo.isThreaded)) {
+        inuse = MPL_atomic_relaxed_load_int(&req->ref_count) - 1;
+        MPL_atomic_relaxed_store_int(&req->ref_count, inuse);
+        return inuse == 0;
     }
 #endif
-    MPIR_Object_release_ref_always(req, &left); /* no builtin request comes here */
-    return left;
+    MPIR_Object_release_ref_always(req, &inuse);        /* no builtin request comes here */
+    return inuse == 0;
 }
 
 /* Drop one reference; the last one frees the request. Any thread, no lock. The device must not use
@@ -84,7 +84,7 @@ static inline int MPIDI_request_cache_release(MPIR_Request * req)
     int pool = MPIR_REQUEST_POOL(req);
 
     MPID_Request_free_hook(req);
-    if (MPIDI_request_drop(req) == 0) {
+    if (MPIDI_request_is_left(req)) {
         if (req->comm != NULL)
             MPIR_Comm_release(req->comm);
         if (req->kind == MPIR_REQUEST_KIND__GREQUEST)
