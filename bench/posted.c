@@ -116,7 +116,7 @@ int main(int argc, char **argv)
     MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &tag_ub, &flag);
     for (int i = 0; i < opt.npoints; i++) {
         if (flag && opt.points[i] > *tag_ub)
-            bench_usage_error("option -n: this library has tags to %d only", *tag_ub);
+            bench_usage_error("this library has tags to %d only", *tag_ub);
     }
     if (rank == 0 && !opt.json)
         printf("# receives  us one way  ns to post one\n");

@@ -217,7 +217,7 @@ static long run(int pairs, double *rate)
 static void setup(void)
 {
     if (k > length)
-        bench_usage_error("kmer: a read of %ld nucleotides has no word of %ld", length, k);
+        bench_usage_error("option -k: a read of %ld nucleotides has no word of %ld", length, k);
     genome = bench_alloc((size_t) (reads + length));
     for (long i = 0; i < reads + length; i++)
         genome[i] = (char) (app_random((uint64_t) app_seed, (uint64_t) i) & 3);

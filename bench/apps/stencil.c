@@ -261,7 +261,7 @@ static void setup(void)
     /* the longest dimension first: with two processes, all threads exchange along x */
     MPI_Dims_create(app_size, AXES, dims);
     if (dims[X] > edge)
-        bench_usage_error("stencil: %d processes need at least -s %d", app_size, dims[X]);
+        bench_usage_error("option -s: %d processes need at least %d", app_size, dims[X]);
     MPI_Cart_create(MPI_COMM_WORLD, AXES, dims, periods, 0, &comm);
 }
 

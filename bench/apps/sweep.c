@@ -308,7 +308,7 @@ static void setup(void)
 
     MPI_Dims_create(app_size, FACES, dims);
     if (dims[IN_Y] > ny || dims[IN_Z] > nz)
-        bench_usage_error("sweep: %d processes need at least -y %d -z %d", app_size, dims[IN_Y],
+        bench_usage_error("option -y, -z: %d processes need at least %d, %d", app_size, dims[IN_Y],
                           dims[IN_Z]);
     chunk = chunk < nx ? chunk : nx;
     MPI_Cart_create(MPI_COMM_WORLD, FACES, dims, periods, 0, &grid);

@@ -15,9 +15,9 @@ from driver.figures import FIGURES, LAYOUTS, Set
 # for all libraries. without: families of libraries that cannot do it. traced: the figure of the
 # thread trace that is the result (traced.py).
 # may_fail: the size from which on a library may be unable to run it (None: none). users: their number
-# (None: that of --users).
+# (None: that of --users). least, most: the sizes that it can have.
 Benchmark = namedtuple("Benchmark", "program options about better kind axis letter sizes floor env "
-                       "without traced may_fail users")
+                       "without traced may_fail users least most")
 THREADS = (1, 8, 16, 64)
 WITHOUT_THREADS, WITHOUT_DURATION = ("users", "single", "counted"), ("app", "counted")
 COUNTED = ("isend", "irecv", "put", "direct", "test", "wait")
@@ -29,9 +29,10 @@ ASYNC = {"MPIR_CVAR_ASYNC_PROGRESS": "1", "I_MPI_ASYNC_PROGRESS": "1"}
 
 
 def benchmark(program, options, about, better="more", kind="threads", axis="bytes", letter="-s",
-              sizes=(64,), floor=None, env=None, without=(), of_trace=None, may_fail=None, users=None):
+              sizes=(64,), floor=None, env=None, without=(), of_trace=None, may_fail=None, users=None,
+              most=1 << 26):
     return Benchmark(program, options.split(), about, better, kind, axis, letter, sizes, floor,
-                     env or {}, without, of_trace, may_fail, users)
+                     env or {}, without, of_trace, may_fail, users, 0 if kind == "users" else 1, most)
 
 
 BENCHMARKS = {
@@ -55,7 +56,8 @@ BENCHMARKS = {
                                 "less", sizes=(8,), floor="latency"),
     "posted": benchmark("posted", "", "ping-pong behind receives that are posted ahead", "less",
                         kind="single", axis="posted", letter="-n",
-                        sizes=(1, 10, 100, 1000, 10000, 100000, 1000000), may_fail=1000000),
+                        sizes=(1, 10, 100, 1000, 10000, 100000, 1000000), may_fail=1000000,
+                        most=1000000),
     "latency": benchmark("latency", "", "blocking ping-pong, thread i with thread i", "less",
                          sizes=(8,), floor="latency"),
     "round-trips": benchmark("latency", "-r", "the same, round trips of all threads together",
@@ -88,7 +90,7 @@ for layout in LAYOUTS:
     for mode in ("put", "get", "acc"):
         BENCHMARKS[f"async-{mode}-{layout}"] = benchmark(
             "rmarate", f"-m {mode} -l {layout} -t 1", f"{mode} of one thread beside the asynchronous "
-            f"thread, {layout}", kind="single", sizes=(64, 1024, 16384), env=ASYNC,
+            f"thread, {layout}", kind="single", sizes=LAYOUTS[layout], env=ASYNC,
             without=("openmpi",))
 for name, about in (("bfs", "breadth-first search"), ("stencil", "3D heat equation"),
                     ("sweep", "wavefront in the manner of SNAP"),
@@ -148,26 +150,28 @@ SETS = {
     "micro": Set("all micro benchmarks, by threads, sizes and windows, but for instructions",
                  [("pairs", MANY, (64,), ""), ("pairs", FEW, SIZES, "-w 64"),
                   ("pairs", FEW, (1, 64, 1024, 16384), "-w 512"),
-                  ("stream", SOME, None, ""), ("stream", SOME, None, "-w 512"),
-                  ("fanout-stream", SOME, None, ""),
+                  ("stream", SOME, None, ""), ("stream", FEW, SIZES, "-w 64"),
+                  ("stream", SOME, None, "-w 512"),
+                  ("fanout-stream", SOME, None, ""), ("fanout-stream", (8,), SIZES, "-w 64"),
                   ("processes", FEW, None, ""), ("alltoall", FEW, None, ""),
                   *((b, SOME, None, "") for b in ("fanin", "fanin-equal", "fanout", "flood", "latency",
                                                   "round-trips", "put")),
-                  ("put", FEW, SIZES, "-w 64"), ("get", FEW, None, ""), ("acc", FEW, None, ""),
+                  ("put", FEW, SIZES, "-w 64"), ("put", FEW, None, "-w 512"),
+                  ("get", FEW, None, ""), ("acc", FEW, None, ""),
                   ("latency-server", FEW, None, ""), ("isend", FEW, None, ""),
                   *((f"post-{mode}", (8,), None, "") for mode in ("wait", "poll", "pairs")),
                   *((b, (1, 16), None, "") for b in ("neighbour", "neighbour-async")),
                   ("posted", None, None, ""),
-                  *((f"async-{mode}-{layout}", None, (64, 16384), "")
+                  *((f"async-{mode}-{layout}", None, (LAYOUTS[layout][0], 16384), "")
                     for mode in ("put", "get", "acc") for layout in ("contiguous", "strided"))],
                  None, (), ""),
     "instructions": Set("instructions of one call without contention, MPI_THREAD_MULTIPLE and SINGLE",
                         [(f"instructions-{name}{level}", None, None, "")
                          for name in COUNTED for level in LEVELS], None, (), ""),
     # for seconds: runs of 0.3 s scatter by a factor of two with more threads than processors
-    "apps": Set("the applications, 1 and 4 threads",
+    "apps": Set("the applications, 1 and 4 threads (kmer: 2 and 4, a pair of threads each time)",
                 [("bfs", (1, 4), None, "-s 15 -n 100"), ("stencil", (1, 4), None, "-n 20000"),
-                 ("sweep", (1, 4), None, "-n 120"), ("kmer", (1,), None, "-n 150")], None, (), ""),
+                 ("sweep", (1, 4), None, "-n 120"), ("kmer", (1, 2), None, "-n 150")], None, (), ""),
     "casper": Set("ghost processes, CasperII's figures 3 to 7, and gets: give --library "
                   "NAME:DIR:CSP_NG=1,... and what competes",
                   [("overlap", None, GHOST_SIZES, "-p own"), ("overlap", None, GHOST_SIZES, "-p idle"),

@@ -17,7 +17,8 @@ Claim = namedtuple("Claim", "benchmark where ours base low high text over", defa
 # environment. only: {benchmark: the variants that it is for}; other benchmarks are for all.
 Set = namedtuple("Set", "about runs models claims differs variants only", defaults=({}, {}))
 
-LAYOUTS = ("contiguous", "strided", "batch")
+# of one-sided operations, and the sizes that tell them apart: 64 bytes are one block in each
+LAYOUTS = {"contiguous": (64, 1024, 16384), "strided": (1024, 16384), "batch": (1024, 16384)}
 BYTES = (1, 64, 1024, 16384)
 SMALL = (1, 64, 1024)
 RATES = ("fanin", "fanout", "put")
@@ -121,8 +122,12 @@ TOPC = {
     "topc-fig7": Set(
         "one sender to many threads, equal and distinct tags",
         [(b, (1, 4, 16), None, "") for b in ("flood", "fanout", *QUEUES)], None,
-        tuple(Claim(f"fanout{of}", {"threads": 16}, "mutex", "mutex", None, None, text, f"flood{of}")
-              for of, text in (("", "a large drop"), ("-posted", "more"), ("-dangling", "fewer"))),
+        (*(Claim(f"fanout{of}", {"threads": 16}, "mutex", "mutex", None, None, text, f"flood{of}")
+           for of, text in (("", "a large drop"), ("-posted", "more"), ("-dangling", "fewer"))),
+         *(Claim("flood-posted", {"threads": t}, "mutex", None, 0.0, 128.0,
+                 "less than two windows with one tag") for t in (4, 16)),
+         Claim("flood-posted", {"threads": 16}, "mutex", None, 64.0 * 16 / 25, 64.0 * 16 / 25,
+               "25 times below the largest possible number with 36 threads, which is 1024 here")),
         LOCKS_DIFFER + "; up to 16 receiving threads, not 36; for posted receives and dangling "
         "requests " + COUNTED),
     "topc-fig8": Set(
@@ -133,8 +138,12 @@ TOPC = {
          Claim("pairs-bias-node", {}, "ticket", "mutex", None, None,
                "slightly biased: threads of a socket reach the counter sooner"),
          Claim("pairs-wasted", {}, "ticket", "mutex", None, None, "much lower"),
-         Claim("pairs-dangling", {}, "ticket", "mutex", None, None,
-               "much lower: 10 % of the requests under way, not 50 %, with 36 threads")), COUNTED),
+         Claim("pairs-dangling", {}, "ticket", "mutex", None, None, "much lower"),
+         *(Claim("pairs-dangling", {"threads": t}, ours, None, least * t, most * t, text)
+           for ours, least, most, text in (
+               ("ticket", 0.0, 6.4, "less than 10 % of those under way (64 a thread)"),
+               ("mutex", 32.0, 32.0, "roughly 50 % of those under way"))
+           for t in (2, 4, 8, 16))), COUNTED),
     "topc-fig9": Set(
         "the same: what a fair lock changes",
         [(b, (1, 4, 16), None, "") for b in ("flood", "fanout", *QUEUES)], None,

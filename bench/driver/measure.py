@@ -5,6 +5,7 @@ import json
 import math
 import os
 import random
+import re
 import sys
 import tempfile
 import time
@@ -65,6 +66,14 @@ def check_options(benchmarks, a, tell):
             tell(f"{name} ignores {', '.join(options)}")
 
 
+def check_sizes(runs, text):
+    """Raises Bad if a benchmark of the runs (catalog.chosen) cannot have its sizes, the user's text."""
+    for name, _, sizes, _ in runs:
+        b = BENCHMARKS[name]
+        if b.axis and not b.least <= min(sizes) <= max(sizes) <= b.most:
+            raise Bad(f"--sizes '{text}': {b.least} to {b.most} are possible for {name}")
+
+
 def fields_of(point, a):
     """What a result says of its point; `axes` names the fields that tell the points apart. users and
     duration are None where they mean nothing."""
@@ -113,6 +122,14 @@ def command_of(library, point, a):
 
 def first_line(text):
     return (text.strip().splitlines() or ["no output"])[0]
+
+
+def refusal(text):
+    """The line in which a program refuses its options; None if it has ended for another reason, such
+    as a library that cannot do what is asked."""
+    begins = r"usage: |(?:unknown )?option -|unknown name |'.*' is not an option"
+    found = re.search(rf"^(?:\w+: )?((?:{begins}).*)", text, re.MULTILINE)
+    return found and found[1]
 
 
 def limit_of(point, a):
@@ -174,9 +191,14 @@ def run_counted(library, point, a):
     return record, reason
 
 
+def is_beside(library):
+    """Whether it stands beside what is compared: the floor, a tool of the network."""
+    return library.name == FLOOR or library.kind == network.Tool.kind
+
+
 def run_program(library, point, a, more, within=list):
     """The same, without a trace. more: of the environment; within: changes the command."""
-    alone = library.name == FLOOR or library.kind in ("lock", network.Tool.kind)
+    alone = is_beside(library) or library.kind == "lock"
     env = None if alone else library.environment({**BENCHMARKS[point.benchmark].env, **more})
     try:
         status, out, err = child.run(within(command_of(library, point, a)), env, limit_of(point, a))
@@ -184,8 +206,9 @@ def run_program(library, point, a, more, within=list):
         return None, f"{e.filename} does not run: {e.strerror}"
     if status is None:
         return None, f"no end within {limit_of(point, a):g} s"
-    if status == 2 and library.name != FLOOR and "usage" in err + out:
-        raise Bad(first_line(err or out))
+    refused = refusal(err + out) if status == 2 and library.name != FLOOR else None
+    if refused:
+        raise Bad(f"{point.benchmark}: {refused}")
     if status:
         return None, f"exit status {status}: {first_line(err or out)}"
     try:
@@ -276,33 +299,48 @@ def exit_status(missing, dropped):
 def measure(libraries, points, a, header):
     """All runs; appends to a.out. header: fields of every result. Returns the exit status: 1 if a
     library has no result at a point, but where it may be unable to; 3 if it has only dropped ones."""
-    machine = Machine(a.bin)
     missing = {(p, lib) for p in points for lib in libraries if takes_part(lib, p)}
-    dropped = set()
+    dropped, measured = set(), False
     progress = Progress(a.repeat * len(missing))
+    with open(a.out, "a", encoding="ascii") as out:
+        begin = out.tell()
+        out.write(json.dumps({"commands": [a.command]}) + "\n")
+        try:
+            for point, lib, result in results(libraries, points, a, header):
+                failed = result["value"] is None
+                measured = measured or not failed and not is_beside(lib)
+                if failed and may_fail(point) or not failed and result["state"] != "mixed":
+                    missing.discard((point, lib))
+                elif not failed:
+                    dropped.add((point, lib))
+                out.write(json.dumps(result) + "\n")
+                out.flush()
+                progress.step(f"{point.benchmark} {lib.name}", failed)
+        except Bad:         # options that are refused at once leave nothing behind
+            if not measured:
+                out.truncate(begin)
+            raise
+        finally:
+            progress.end()
+    return exit_status(missing, dropped)
+
+
+def results(libraries, points, a, header):
+    """Makes all runs; yields (point, library, what a line of a.out has) for each."""
+    machine = Machine(a.bin)
     common = {**header, "machine": description(), "order_seed": a.seed, "run": int(time.time()),
               "inherited": inherited()}
-    with open(a.out, "a", encoding="ascii") as out:
-        out.write(json.dumps({"commands": [a.command]}) + "\n")
-        before = machine.line_ns()
-        for repeat, point, lib in turns_of(libraries, points, a):
-            record, reason = run_once(lib, point, a)
-            after = machine.line_ns()
-            state = tags(before, after) if depends_on_state(point) else tags(None, None)
-            result = {**(record or {}), **common, **fields_of(point, a), **lib.record(), **state,
-                      "repeat": repeat, "nth": libraries.index(lib), "time": int(time.time())}
-            if record is None:
-                result.update(value=None, reason=reason)
-            if record is None and may_fail(point) or record and state["state"] != "mixed":
-                missing.discard((point, lib))
-            elif record:
-                dropped.add((point, lib))
-            out.write(json.dumps(result) + "\n")
-            out.flush()
-            before = after
-            progress.step(f"{point.benchmark} {lib.name}", record is None)
-    progress.end()
-    return exit_status(missing, dropped)
+    before = machine.line_ns()
+    for repeat, point, lib in turns_of(libraries, points, a):
+        record, reason = run_once(lib, point, a)
+        after = machine.line_ns()
+        state = tags(before, after) if depends_on_state(point) else tags(None, None)
+        result = {**(record or {}), **common, **fields_of(point, a), **lib.record(), **state,
+                  "repeat": repeat, "nth": libraries.index(lib), "time": int(time.time())}
+        if record is None:
+            result.update(value=None, reason=reason)
+        yield point, lib, result
+        before = after
 
 
 def check_out(path):

@@ -202,6 +202,8 @@ def paper_of(claim):
         return "no number"
     if claim.low == claim.high:
         return "about {:g}, so {:.4g} to {:.4g}".format(claim.low, *range_of(claim))
+    if claim.low == 0:
+        return f"below {claim.high:g}"
     return f"above {claim.low:g}" if claim.high == math.inf else f"{claim.low:g} to {claim.high:g}"
 
 
@@ -277,7 +279,8 @@ def claims(points, name):
         what = (f"{claim.benchmark}, {claim.ours}" if claim.base is None
                 else f"{claim.benchmark} over {claim.over}, {claim.ours}" if claim.over
                 else f"{claim.benchmark}, {claim.ours} over {claim.base}")
-        yield (f"  {what}: paper {paper_of(claim)} ({claim.text}); "
+        where = "".join(f", {field} {value}" for field, value in claim.where.items())
+        yield (f"  {what}{where}: paper {paper_of(claim)} ({claim.text}); "
                f"ours {'; '.join(found) or 'not measured'}")
     if SETS[name].differs:
         yield f"  What differs: {SETS[name].differs}"

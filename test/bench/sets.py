@@ -94,9 +94,81 @@ def micro(tests):
     tests.same("benchmarks that the set micro lacks",
                [name for name, b in catalog.BENCHMARKS.items() if b.kind in kinds and not b.traced
                 and name not in {p.benchmark for p in points}], [])
-    tests.same("its windows of 512 and messages of 1 MB",
-               sorted({p.benchmark for p in points if "512" in p.options or p.size == 1 << 20}),
-               ["pairs", "put", "stream"])
+    for what, wanted, found in (
+            ("windows of 512", ["pairs", "put", "stream"], [p for p in points if "512" in p.options]),
+            ("messages of 1 MB", ["fanout-stream", "pairs", "put", "stream"],
+             [p for p in points if p.size == 1 << 20])):
+        tests.same(f"its {what}", sorted({p.benchmark for p in found}), wanted)
+
+
+def sizes_and_threads(tests):
+    """Strided data and batches have several blocks of 64 bytes; the applications have 4 threads."""
+    runs = [run for name in (*catalog.SETS, *catalog.BENCHMARKS) for run in catalog.chosen(name)]
+    tests.same("strided data of one block", [
+        p for p in measure.points_of(runs)
+        if p.benchmark.endswith(("-strided", "-batch")) and p.size < 1024], [])
+    points = measure.points_of(catalog.chosen("apps"))
+    tests.same("four threads in applications", {p.benchmark for p in points if p.threads == (
+        2 if p.benchmark == "kmer" else 4)}, {"bfs", "stencil", "sweep", "kmer"})
+
+
+def one_line(tests, title, text, *words):
+    status, out, err = tests.tool(*words)
+    tests.tell(title, status == 2 and not out and text in err and len(err.splitlines()) == 1,
+               f"{status}: {out}{err}")
+
+
+def refused_options(tests, fake):
+    """Options that a program refuses are one line, and no result; what a library cannot do is one."""
+    for benchmark, text in (("pairs", "option -w: '0' is not a number from 1 to 65536"),
+                            ("pairs", "usage: msgrate"), ("kmer", "option -s: 'x' is not a number"),
+                            ("kmer", "kmer: unknown option -z (-h: help)"),
+                            ("kmer", "kmer: 'x' is not an option (-h: help)")):
+        words = fake(tests, "refusing", f'echo "{text}" >&2; exit 2')
+        one_line(tests, f"a program refuses: {text}", f"{benchmark}: {text.removeprefix('kmer: ')}",
+                 "run", benchmark, *words[2:6], "--out", "refused.jsonl")
+        tests.same("and nothing is stored", os.path.getsize(tests.path("refused.jsonl")), 0)
+    words = fake(tests, "unable", 'echo "this library has tags to 7 only" >&2; exit 2')
+    status, out, err = tests.tool("run", "posted", *words[2:6], "--sizes", "8", "--out", "unable.jsonl")
+    tests.tell("a library that is unable has failed", status == 1 and "tags to 7 only" in out,
+               f"{status}: {out}{err}")
+
+
+def refused_by_programs(tests, words, build):
+    """The same with programs as they are. words: of a run; the third to sixth name a model."""
+    for benchmark, options, text in (
+            ("pairs", "-w 0", "option -w"), ("pairs", "-w x", "option -w"), ("pairs", "-z", "usage"),
+            ("kmer", "-s x", "option -s"), ("stencil", "-n 0", "option -n"),
+            ("kmer", "-k 9 -l 8", "option -k"), ("stencil", "-s 1", "option -s"),
+            ("sweep", "-y 1", "option -y")):
+        one_line(tests, f"{benchmark} refuses {options}", f"{benchmark}: {text}", "run", benchmark,
+                 *words[2:6], "--bin", build, "--out", "refused.jsonl", f"--options={options}")
+
+
+def names_first(tests, fake):
+    """A wrong name is one line, before any about what is left out, and before anything is compiled."""
+    fake(tests, "named", "exit 3")
+    tests.script("named/bin/mpicc", "echo x >>compiled\n")
+    tests.script("named/bin/mpichversion",
+                 "echo 'MPICH thread-cs: runtime (progress: x, lock: futex)'\n")
+    for option in ("--locks", "--base", "--models", "--peers"):
+        one_line(tests, f"a wrong name: {option}", option, "run", "pairs", "--prefix",
+                 tests.path("named"), option, "no-such")
+    tests.tell("nothing is compiled", not os.path.exists(tests.path("compiled")))
+
+
+def locks_of_global(tests, fake):
+    """--locks all gives the model global each lock."""
+    result = json.dumps({"value": 1, "bench": "x", "unit": "M/s"})
+    words = fake(tests, "whole", f"echo '{result}'")
+    tests.script("whole/bin/mpichversion",
+                 "echo 'MPICH thread-cs: global (progress: x, lock: mutex)'\n")
+    status, _, err = tests.tool(*words[:2], "--prefix", tests.path("whole"), "--locks", "all",
+                                *words[4:])
+    found = records.load(tests.path("whole.jsonl")) if status == 0 else []
+    tests.same("locks of global", {r["library"] for r in found} - {"floor"},
+               {"global", *(f"global-{lock}" for lock in library.known_locks())})
+    tests.tell("a run with them", status == 0, err)
 
 
 def options_of_a_set(tests):
