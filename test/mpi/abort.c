@@ -1,10 +1,10 @@
 /* Copyright (C) by the MPICH-TSM developers
  * See COPYRIGHT in top-level directory */
 
-/* MPI_Abort by one thread ends all processes, and the job with its exit status, while the other threads
- * of each process wait, sleep and test, and so do ghosts and server threads. Starts itself: this process
- * alone starts two jobs by the mpirun of its own job and, without ghosts, a process without mpirun, which
- * nothing else would end. */
+/* MPI_Abort by one thread ends all processes, and the job with its exit status, while the other
+ * threads of each process wait, sleep and test, and so do ghosts and server threads. Starts itself:
+ * this process alone starts two jobs by the mpirun of its own job and, without ghosts, a process
+ * without mpirun, which nothing else would end. */
 #include "mpirun.h"
 #include "mt.h"
 
@@ -71,8 +71,8 @@ static int in_job(const char *of)
     return 0;
 }
 
-/* Of another communicator, processes are told to end one by one. Then mpirun may lose their exit status:
- * it may see that one has ended before it sees that its connection is closed (4.0.2 as well). */
+/* Of another communicator, processes are told to end one by one. Then mpirun may lose their exit
+ * status: it may see that one has ended before it sees its connection closed (4.0.2 as well). */
 static int is_status(int status, int is_exact)
 {
     const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
