@@ -18,7 +18,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#ifndef MT_MAX_THREADS         /* a program that needs more defines it before */
 #define MT_MAX_THREADS 64
+#endif
 
 typedef struct {
     int rank, size, peer;       /* peer: the other one of a pair, self for the odd one out */

@@ -2,8 +2,13 @@
  * See COPYRIGHT in top-level directory */
 
 /* Wrong control variables: MPI_Init fails after one line that begins with the setting. Empty ones are
- * as those that are not set. Starts itself, as programs of one process. */
+ * as those that are not set. With models that have a server thread, only where that is bound to.
+ * Starts itself, as programs of one process. */
+#define _GNU_SOURCE             /* CPU_COUNT */
 #include "alone.h"
+
+#include <dirent.h>
+#include <sched.h>
 
 #define CH4 "MPIR_CVAR_CH4_"
 
@@ -30,28 +35,112 @@ static const char *const good[] = {
     CH4 "MAX_COMBINE=", CH4 "SHM_INJECT=", CH4 "SHM_INJECT=off", CH4 "THREAD_CS="
 };
 
+#define AFFINITY "MPIR_CVAR_PROGRESS_THREAD_AFFINITY"
+
+static const char *const wrong_places[] = {
+    AFFINITY "=x", AFFINITY "=-1", AFFINITY "=1023", AFFINITY "=0,"
+};
+
+/* To the processor that the setting names first, or, with auto, to one of any number. -1: no thread has
+ * the name of a server yet, which it takes itself. */
+static int is_server_bound(void)
+{
+    const char *list = getenv(AFFINITY);
+    DIR *tasks = opendir("/proc/self/task");
+    struct dirent *e;
+    int bound = -1;
+
+    while (tasks && (e = readdir(tasks))) {
+        char path[300], name[32] = "";
+        cpu_set_t set;
+        FILE *f;
+        snprintf(path, sizeof(path), "/proc/self/task/%s/comm", e->d_name);
+        f = fopen(path, "r");
+        if (f && fgets(name, sizeof(name), f) && !strcmp(name, "mpich-server\n"))
+            bound = !sched_getaffinity(atoi(e->d_name), sizeof(set), &set) && CPU_COUNT(&set) == 1 &&
+                (!strcmp(list, "auto") || CPU_ISSET(atoi(list), &set));
+        if (f)
+            fclose(f);
+    }
+    closedir(tasks);
+    return bound;
+}
+
+static int only_bound(void)
+{
+    int provided, is_bound;
+
+    MPI_Init_thread(NULL, NULL, MPI_THREAD_MULTIPLE, &provided);
+    while ((is_bound = is_server_bound()) < 0)
+        sched_yield();
+    MPI_Finalize();
+    return !is_bound;
+}
+
+/* The first processor that this process may use. */
+static int first_cpu(void)
+{
+    cpu_set_t set;
+    int cpu = 0;
+
+    sched_getaffinity(0, sizeof(set), &set);
+    while (!CPU_ISSET(cpu, &set))
+        cpu++;
+    return cpu;
+}
+
 static int tell(const char *setting, int status, int named)
 {
     printf("%s: exit status %d, %d lines name it\n", setting, status, named);
     return 1;
 }
 
+static int are_refused(const char *program, const char *const *settings, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        int named, status = start_alone(program, settings[i], settings[i], strlen(settings[i]), &named);
+        if (named != 1 || !status)
+            return !tell(settings[i], status, named);
+    }
+    return 1;
+}
+
+static int is_taken(const char *program, const char *setting)
+{
+    int named, status = start_alone(program, setting, "MPIR_CVAR_", strlen("MPIR_CVAR_"), &named);
+
+    return (!named && !status) || !tell(setting, status, named);
+}
+
+static int try_places(const char *program)
+{
+    char list[64];
+
+    snprintf(list, sizeof(list), AFFINITY "=%d,0", first_cpu());
+    alone_as = "bound";
+    return are_refused(program, wrong_places, sizeof(wrong_places) / sizeof(wrong_places[0])) &&
+        is_taken(program, AFFINITY "=auto") && is_taken(program, list);
+}
+
+static int try_all(const char *program)
+{
+    if (!are_refused(program, wrong, sizeof(wrong) / sizeof(wrong[0])))
+        return 0;
+    for (unsigned i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+        if (!is_taken(program, good[i]))
+            return 0;
+    }
+    return 1;
+}
+
 int main(int argc, char **argv)
 {
-    int named, status;
+    const char *served = getenv("MT_SERVED");
 
     if (is_alone(argc, argv))
-        return only_init();
-    for (unsigned i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
-        status = start_alone(argv[0], wrong[i], wrong[i], strlen(wrong[i]), &named);
-        if (named != 1 || !status)
-            return tell(wrong[i], status, named);
-    }
-    for (unsigned i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
-        status = start_alone(argv[0], good[i], "MPIR_CVAR_", strlen("MPIR_CVAR_"), &named);
-        if (named || status)
-            return tell(good[i], status, named);
-    }
+        return strcmp(alone_as, "bound") ? only_init() : only_bound();
+    if (!(served && !strcmp(served, "yes") ? try_places(argv[0]) : try_all(argv[0])))
+        return 1;
     printf(" No Errors\n");
     return 0;
 }

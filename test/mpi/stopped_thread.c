@@ -2,11 +2,12 @@
  * See COPYRIGHT in top-level directory */
 
 /* MPI_Isend, MPI_Irecv, MPI_Put and MPI_Test return while another thread of the process is stopped at
- * any instruction of its own calls. One thread exchanges messages without end. A child process that
- * traces it stops it in each round, lets it go some random number of instructions further, one by one,
- * and leaves it stopped until all other threads have made their calls. The test never ends if one of
- * them waits for the stopped thread. In a process with server threads it is such a thread that is
- * stopped in every other round. -n rounds. */
+ * any instruction of its own calls. One thread exchanges messages without end and, within a node, puts
+ * and flushes (over the network a put may wait for a flush: doc/design.md). A child process that traces
+ * it stops it in each round, lets it go some random number of instructions further, one by one, and
+ * leaves it stopped until all other threads have made their calls. The test never ends if one of them
+ * waits for the stopped thread. In a process with server threads it is such a thread that is stopped in
+ * every other round. -n rounds. */
 #include "mt.h"
 
 #include <dirent.h>
@@ -41,6 +42,7 @@ static atomic_int resumed;      /* the round whose victim goes on */
 static pthread_barrier_t ready;
 static MPI_Win win;
 static long *mem;
+static int is_one_node;
 
 /* Between two looks: the processors are for the thread that goes on step by step and for its tracer,
  * each of which waits for the other at every step. */
@@ -188,6 +190,7 @@ static void test_until_done(MPI_Request r[2])
 /* Exchanges messages with the other victim until both may end. */
 static void victim(void)
 {
+    const long one = 1;
     int mine, theirs = 0;
     MPI_Request r[2];
 
@@ -198,6 +201,10 @@ static void victim(void)
         MT_OK(MPI_Irecv(&theirs, 1, MPI_INT, mt.peer, VICTIM_TAG, MPI_COMM_WORLD, &r[0]));
         MT_OK(MPI_Isend(&mine, 1, MPI_INT, mt.peer, VICTIM_TAG, MPI_COMM_WORLD, &r[1]));
         test_until_done(r);
+        if (is_one_node) {
+            MT_OK(MPI_Put(&one, 1, MPI_LONG, mt.peer, 2 * MT_MAX_THREADS, 1, MPI_LONG, win));
+            MT_OK(MPI_Win_flush(mt.peer, win));
+        }
     } while (!mine || !theirs);
 }
 
@@ -285,14 +292,21 @@ static void *leader(void *unused)
 int main(int argc, char **argv)
 {
     pthread_t lead;
+    MPI_Comm node;
 
     mt_init(argc, argv, 4, 300);
     MT_CHECK(mt.size == 2 && mt.threads >= 2, "run with 2 processes, 2 threads or more");
     control = mmap(NULL, sizeof(*control), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
                    0);
     MT_CHECK(control != MAP_FAILED, "mmap: %s", strerror(errno));
-    MT_OK(MPI_Win_allocate(2 * MT_MAX_THREADS * sizeof(long), sizeof(long), MPI_INFO_NULL,
-                           MPI_COMM_WORLD, &mem, &win));
+    MT_OK(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node));
+    MT_OK(MPI_Comm_size(node, &is_one_node));
+    is_one_node = is_one_node == mt.size;
+    MT_OK(MPI_Comm_free(&node));
+    mem = mt_alloc((2 * MT_MAX_THREADS + 1) * sizeof(long));
+    /* not of MPI_Win_allocate: there a put within a node only copies */
+    MT_OK(MPI_Win_create(mem, (2 * MT_MAX_THREADS + 1) * sizeof(long), sizeof(long), MPI_INFO_NULL,
+                         MPI_COMM_WORLD, &win));
     MT_OK(MPI_Win_lock_all(0, win));
     pthread_barrier_init(&ready, NULL, (unsigned) mt.threads + 1);
     MT_CHECK(pthread_create(&lead, NULL, leader, NULL) == 0, "cannot create a thread");
@@ -303,5 +317,6 @@ int main(int argc, char **argv)
         MT_CHECK(mem[i] == mt.iters, "thread %d: %ld put last", i, mem[i]);
     MT_OK(MPI_Win_unlock_all(win));
     MT_OK(MPI_Win_free(&win));
+    free(mem);
     return mt_finish();
 }

@@ -221,8 +221,8 @@ static int bind_server(const server_t * me)
 
     if (!find_cpu(me->index, &cpu)) {
         MPIDI_settings_print("MPIR_CVAR_PROGRESS_THREAD_AFFINITY=%s: must be auto or a list of "
-                             "processors such as 0,1, with one for each of the %d servers of each "
-                             "process of the node\n", MPIR_CVAR_PROGRESS_THREAD_AFFINITY,
+                             "processors such as 0,1, with one for each server of each process of "
+                             "the node (%d in each)\n", MPIR_CVAR_PROGRESS_THREAD_AFFINITY,
                              MPIDI_served.servers);
         return 0;
     }
