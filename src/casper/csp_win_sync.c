@@ -37,8 +37,8 @@ static int release_one(csp_target_t * target)
     return mpi_errno;
 }
 
-/* The call fails, so none of these may stay with us: a ghost grants each that it was asked for. What was
- * not granted cannot be released. */
+/* The call fails, so none of these may stay with us: a ghost grants each that it was asked for. What
+ * was not granted cannot be released. */
 static void give_back(MPIR_Win * win, int first, int n)
 {
     for (int i = first; i < first + n; i++) {
