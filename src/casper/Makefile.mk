@@ -37,6 +37,7 @@ mpi_core_sources += \
     src/mpid/ch4/src/casper/csp_send.c \
     src/mpid/ch4/src/casper/csp_settings.c \
     src/mpid/ch4/src/casper/csp_share.c \
+    src/mpid/ch4/src/casper/csp_stage.c \
     src/mpid/ch4/src/casper/csp_win.c \
     src/mpid/ch4/src/casper/csp_win_share.c \
     src/mpid/ch4/src/casper/csp_win_sync.c \

@@ -9,7 +9,7 @@
 /* Copies to and from the memory of users, by ghosts, and by users for their own messages. Only
  * csp_copy.c decides how: what this process has mapped it reads and writes itself; the kernel copies
  * the rest. Each returns 0 or an error number of the system, and then part of the data may have been
- * copied. bytes may be 0. */
+ * copied: copy all of it in another way (csp_stage.h). bytes may be 0. */
 
 #include <stddef.h>
 #include <stdint.h>

@@ -54,6 +54,11 @@ int csp_credit_take(csp_credit_t * credit, int to, uint64_t bytes, int must)
     return 1;
 }
 
+void csp_credit_undo(csp_credit_t * credit, int to, uint64_t bytes)
+{
+    credit->peer[to].owed -= bytes + FIXED;
+}
+
 int csp_credit_is_spent(const csp_credit_t * credit, int to)
 {
     return credit->peer[to].owed + FIXED > credit->most;

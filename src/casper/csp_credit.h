@@ -33,6 +33,9 @@ int csp_credit_take(csp_credit_t * credit, int to, uint64_t bytes, int must);
 /* Is the credit all used up? */
 int csp_credit_is_spent(const csp_credit_t * credit, int to);
 
+/* So much data was paid for that did not go along. */
+void csp_credit_undo(csp_credit_t * credit, int to, uint64_t bytes);
+
 /* That ghost has given back so much. */
 void csp_credit_refill(csp_credit_t * credit, int to, uint64_t amount);
 

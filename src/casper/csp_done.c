@@ -8,6 +8,7 @@
 #include "csp_envelope.h"
 #include "csp_help.h"
 #include "csp_ring.h"
+#include "csp_stage.h"
 
 /* Looks of a waiting process between two that check whether its ghost lives. */
 #define LOOKS_PER_CHECK (1u << 16)
@@ -96,6 +97,10 @@ static void complete(csp_op_t * op, csp_answer_t * answer)
 {
     MPIR_Request *req = op->req;
 
+    if (answer->flags & (CSP_ANSWER_FILL | CSP_ANSWER_DRAIN)) {
+        csp_stage_copy(op, answer);
+        return;
+    }
     if (!req) {
         op->answer = *answer;
         tsm_store(&op->is_answered, 1, TSM_RELEASE);

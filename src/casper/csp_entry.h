@@ -20,6 +20,7 @@ enum {
     CSP_POST_CANCEL,            /* a receive */
     CSP_POST_MAP,               /* map a segment, and make a lock if it is a window's */
     CSP_POST_UNMAP,             /* the user needs them no longer; no answer */
+    CSP_POST_STAGED,            /* the user has emptied or filled its stage (csp_stage.h); no answer */
     CSP_POST_LEAVE              /* the user posts nothing more */
 };
 
@@ -32,6 +33,7 @@ enum {
 #define CSP_INLINE 64           /* most bytes of data in a post */
 #define CSP_SLOT   1024         /* most bytes of data in a slot */
 #define CSP_SLOTS  64           /* of a user */
+#define CSP_STAGE  65536        /* bytes of the stage of a user */
 
 /* A post. Ranks are those in the communicator; addresses those of the user's address space. */
 typedef struct csp_post {
@@ -45,7 +47,8 @@ typedef struct csp_post {
     uint64_t addr;              /* of contiguous data; unmap: the lock */
     uint64_t bytes;             /* of a send, a segment; room of a receive */
     uint64_t object;            /* send: its slot; matched receive: the message; cancel: op of the
-                                 * receive; map: key of the segment; unmap: the ghost's name for it */
+                                 * receive; map: key of the segment; unmap: the ghost's name for it;
+                                 * staged: an error number */
     uint64_t serial;            /* receive: of this use of op; cancel: of the receive */
     uint64_t data[CSP_INLINE / sizeof(uint64_t)];       /* inline data; map: file name; direct: the
                                                          * ghost's name for the segment, offset */
@@ -56,13 +59,16 @@ typedef struct csp_post {
 #define CSP_ANSWER_INLINE    4u /* flag: the data of the message is here */
 #define CSP_ANSWER_SLOT      8u /* flag: the data is in a slot, which the receiver frees */
 #define CSP_ANSWER_GHOST     16u        /* flag: by the ghost, all or in part */
+#define CSP_ANSWER_FILL      32u        /* flag: not complete; put data into the stage */
+#define CSP_ANSWER_DRAIN     64u        /* flag: not complete; take data out of the stage */
 
-/* An answer: the operation is complete. */
+/* An answer: the operation is complete, but for the last two flags. */
 typedef struct csp_answer {
     uint64_t op;
-    uint64_t bytes;             /* of the message, also where the receive had less room; map: lock */
+    uint64_t bytes;             /* of the message, also where the receive had less room; map: lock;
+                                 * fill, drain: how many */
     uint64_t object;            /* matched probe: the message; map: address of the segment; slot: its
-                                 * number */
+                                 * number; fill, drain: where in the data */
     int32_t source;             /* rank of the sender in the communicator */
     int32_t tag;
     int32_t error;              /* class */

@@ -10,6 +10,7 @@
 #include "csp_grant.h"
 #include "csp_match.h"
 #include "csp_pair.h"
+#include "csp_stage.h"
 #include "csp_wire.h"
 #include "tsm/tsm_load.h"
 #include "tsm/tsm_wait.h"
@@ -127,6 +128,9 @@ static void handle(client_t * client, const csp_post_t * post)
         case CSP_POST_UNMAP:
             csp_expose_unmap(post);
             break;
+        case CSP_POST_STAGED:
+            csp_stage_took(client->user, post);
+            break;
         default:
             client->is_gone = 1;
     }
@@ -174,15 +178,16 @@ static int may(const csp_item_t * msg, const csp_item_t * recv)
 static int copy_pairs(void)
 {
     csp_ref_t pair;
-    int n = 0;
+    int n = 0, is_copied;
 
     while (n < PIECES_AT_ONCE && (pair = csp_pair_take(may)) != 0) {
         tsm_store(&csp_node.my_ghost->desk.is_copying, 1, TSM_RELAXED);
         csp_desk_unlock();
-        csp_pair_copy(pair, PIECE);
+        is_copied = csp_pair_copy(pair, PIECE);
         tsm_store(&csp_node.my_ghost->desk.is_copying, 0, TSM_RELAXED);
         csp_desk_lock();
-        csp_pair_end(pair);
+        if (is_copied)
+            csp_pair_end(pair);
         n++;
     }
     return n;
@@ -230,7 +235,8 @@ static int serve_all(void)
     int n = serve_desk();
 
     n += csp_expose_progress();
-    return n + serve_wire();
+    n += serve_wire();
+    return n + csp_stage_progress();
 }
 
 /* The data of sends without a receive, once there is nothing better to do. */

@@ -163,12 +163,13 @@ static int send_to_ghost(csp_target_t * target, int type)
     };
     int vci = MPIDI_WIN(csp_inner, am_vci), mpi_errno;
 
-    target->lock_type = type;
     tsm_store(&target->is_answered, 0, TSM_RELAXED);
     MPID_THREAD_CS_ENTER(VCI, MPIDI_VCI(vci).lock);
     CH4_CALL(am_send_hdr(target->ghost, csp_inner->comm_ptr, to_ghost, &msg, sizeof(msg), vci, vci),
              MPIDI_rank_is_local(target->ghost, csp_inner->comm_ptr), mpi_errno);
     MPID_THREAD_CS_EXIT(VCI, MPIDI_VCI(vci).lock);
+    if (mpi_errno == MPI_SUCCESS)
+        target->lock_type = type;
     csp_node_wake(target->ghost);
     return mpi_errno;
 }

@@ -44,6 +44,7 @@ typedef struct csp_item {
     int32_t ghost;              /* message from another ghost: the rank of that */
     int32_t left;               /* what is left to the ghost (csp_desk.h) */
     int32_t is_ghosts;          /* pair: a user could not copy it */
+    int32_t is_asked;           /* message: its sender is asked for the data, which is to be IN_GHOST */
     int32_t is_helped;          /* pair: the ghost has copied some of it */
     int32_t costs_credit;       /* message from another ghost, with data (csp_credit.h) */
     uint64_t copied;            /* pair: bytes */

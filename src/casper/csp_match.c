@@ -7,6 +7,7 @@
 #include "csp_ghost.h"
 #include "csp_match.h"
 #include "csp_pair.h"
+#include "csp_stage.h"
 #include "csp_wire.h"
 
 /* Messages of a list whose data the ghost takes over before it looks for other work. */
@@ -400,18 +401,46 @@ int csp_match_posts(int user, int most, csp_post_t * other)
 
 /* ---- what only the ghost does ---- */
 
-static void keep(csp_item_t * msg)
+/* The data of a message is with us, or cannot be read. At the desk. */
+static void end_send(csp_item_t * msg, int error)
 {
-    char *memory = csp_must_malloc(msg->bytes);
-    csp_answer_t answer = {.op = msg->op };
+    const csp_answer_t answer = {.op = msg->op,.error = csp_pair_class(error) };
 
-    msg->error = csp_copy_from(&msg->spot, 0, memory, msg->bytes);
-    answer.error = csp_pair_class(msg->error);
+    msg->error = error;
     csp_pair_tell(msg->sender, &answer);
+    msg->sender = -1;
+}
+
+/* A receive may have come meanwhile. */
+static void kept(void *arg, int error)
+{
+    csp_ref_t ref = (csp_ref_t) (uintptr_t) arg;
+    csp_item_t *msg = csp_item_of(ref);
+
+    csp_desk_lock();
+    msg->is_asked = 0;
+    end_send(msg, error);
+    if (msg->partner && error)
+        csp_pair_end(ref);
+    else if (msg->partner)
+        csp_pair_make(ref, msg->partner);
+    csp_desk_unlock();
+}
+
+static void keep(csp_ref_t ref)
+{
+    csp_item_t *msg = csp_item_of(ref);
+    char *memory = csp_must_malloc(msg->bytes);
+
+    msg->is_asked = csp_copy_from(&msg->spot, 0, memory, msg->bytes) != 0;
     if (msg->spot.segment)      /* counted by copy_of; the item loses it now */
         csp_node.my_ghost->desk.holds[msg->spot.segment % CSP_SEGMENTS]--;
     csp_pair_put_in_ghost(msg, memory);
     csp_node.my_ghost->desk.kept--;
+    if (msg->is_asked)
+        csp_stage_fetch(msg->sender, msg->op, 0, memory, msg->bytes, kept, (void *) (uintptr_t) ref);
+    else
+        end_send(msg, 0);
 }
 
 /* A few of the list, for the desk is held. Those before the fresh ones are kept already, if they are to
@@ -423,7 +452,7 @@ static int keep_some(csp_list_t * list)
 
     while (n < KEEP_AT_ONCE && (ref = csp_list_see(list)) != 0) {
         if (is_to_be_kept(csp_item_of(ref))) {
-            keep(csp_item_of(ref));
+            keep(ref);
             n++;
         }
     }
@@ -449,11 +478,11 @@ void csp_match_arrived(csp_item_t * msg, int dest, const void *data)
 
     msg->user = index_of(dest);
     msg->sender = -1;
-    if (msg->place == CSP_IN_POST && msg->bytes > CSP_INLINE && !msg->error) {
+    if (msg->place == CSP_IN_POST && msg->bytes > CSP_INLINE) {
         memory = csp_must_malloc(msg->bytes);
         memcpy(memory, data, msg->bytes);
         csp_pair_put_in_ghost(msg, memory);
-    } else if (msg->place == CSP_IN_POST && !msg->error) {
+    } else if (msg->place == CSP_IN_POST) {
         memcpy(msg->data, data, msg->bytes);
     }
     csp_desk_lock();

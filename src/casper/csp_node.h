@@ -40,6 +40,7 @@ typedef struct csp_user {
     csp_answer_t answer[CSP_RING] TSM_ALIGNED;
     csp_item_t item[CSP_ITEMS] TSM_ALIGNED;     /* of the desk of its ghost */
     char slot[CSP_SLOTS][CSP_SLOT] TSM_ALIGNED;
+    char stage[CSP_STAGE] TSM_ALIGNED;  /* csp_stage.h */
 } csp_user_t;
 
 typedef struct csp_ghost {

@@ -6,6 +6,7 @@
 #include "mpidimpl.h"
 #include "csp_ghost.h"
 #include "csp_pair.h"
+#include "csp_stage.h"
 #include "csp_wire.h"
 
 /* With more memory to free than this, the ghost wakes for it. */
@@ -136,6 +137,8 @@ void csp_pair_make(csp_ref_t msg, csp_ref_t recv)
         csp_desk_leave(msg, CSP_LEFT_FETCH, 1);
         return;
     }
+    if (m->is_asked)
+        return;
     csp_list_add(&desk()->pairs, msg);
     tsm_fetch_add(&desk()->made, 1, TSM_RELAXED);
     if (!is_ours(m))
@@ -187,21 +190,73 @@ static void count_copied(uint64_t bytes)
         tsm_fetch_add(&csp_counts.copied, bytes, TSM_RELAXED);
 }
 
-/* Data that a user cannot reach any more, because it was freed too early, the ghost may still have. */
-void csp_pair_copy(csp_ref_t pair, uint64_t most)
+/* ---- what the ghost cannot copy, by way of users (csp_stage.h) ---- */
+
+/* A part of a pair on its way through the ghost, which copies in and out what it can. The pair is in no
+ * list meanwhile. */
+typedef struct hop {
+    csp_ref_t pair;
+    size_t bytes;
+    char data[];
+} hop_t;
+
+static void end_hop(void *arg, int error)
+{
+    hop_t *hop = arg;
+    csp_item_t *msg = csp_item_of(hop->pair);
+
+    msg->error = error;
+    msg->copied += error ? 0 : hop->bytes;
+    count_copied(error ? 0 : hop->bytes);
+    csp_desk_lock();
+    csp_pair_end(hop->pair);
+    csp_desk_unlock();
+    MPL_free(hop);
+}
+
+static void hop_out(void *arg, int error)
+{
+    hop_t *hop = arg;
+    const csp_item_t *msg = csp_item_of(hop->pair), *recv = csp_item_of(msg->partner);
+
+    if (!error && csp_copy_to(&recv->spot, msg->copied, hop->data, hop->bytes))
+        csp_stage_deliver(recv->user, recv->op, msg->copied, hop->data, hop->bytes, end_hop, hop);
+    else
+        end_hop(hop, error);
+}
+
+static void hop_in(csp_ref_t pair, size_t bytes)
+{
+    csp_item_t *msg = csp_item_of(pair);
+    hop_t *hop = csp_must_malloc(sizeof(*hop) + bytes);
+
+    hop->pair = pair;
+    hop->bytes = bytes;
+    msg->is_ghosts = 1;
+    if (csp_copy_from(&msg->spot, msg->copied, hop->data, bytes))
+        csp_stage_fetch(msg->sender, msg->op, msg->copied, hop->data, bytes, hop_out, hop);
+    else
+        hop_out(hop, 0);
+}
+
+/* The ghost may still have data that a user cannot reach any more, because it was freed too early, and
+ * may be permitted more. */
+int csp_pair_copy(csp_ref_t pair, uint64_t most)
 {
     csp_item_t *msg = csp_item_of(pair);
     const csp_item_t *recv = csp_item_of(msg->partner);
     uint64_t bytes = MPL_MIN(csp_pair_rest(pair), most);
     int error = csp_copy_between(&msg->spot, &recv->spot, msg->copied, bytes);
 
+    msg->is_helped |= csp_world.is_ghost;
+    if (error && csp_world.is_ghost) {
+        hop_in(pair, bytes);
+        return 0;
+    }
     msg->copied += error ? 0 : bytes;
     count_copied(error ? 0 : bytes);
-    msg->is_helped |= csp_world.is_ghost;
-    if (error && !csp_world.is_ghost && (msg->spot.segment || recv->spot.segment))
-        msg->is_ghosts = 1;
-    else
-        msg->error = error;
+    msg->is_ghosts |= error != 0;
+    return 1;
 }
 
 void csp_pair_put_aside(csp_ref_t pair)
@@ -307,7 +362,6 @@ void csp_pair_put_in_ghost(csp_item_t * msg, void *memory)
 
     msg->place = CSP_IN_GHOST;
     msg->spot = spot;
-    msg->sender = -1;
     count_kept(msg, cost(msg));
 }
 

@@ -27,7 +27,7 @@ void csp_pair_tell(int user, const csp_answer_t * answer);
 /* Answer both, after the data was copied, or with it. error: 0 or an error number of the system. */
 void csp_pair_answer(const csp_item_t * msg, const csp_item_t * recv, int error);
 
-/* They are to be copied. Takes over both. */
+/* They are to be copied, once the data is there. Takes over both. */
 void csp_pair_make(csp_ref_t msg, csp_ref_t recv);
 
 /* A pair for this process to copy, for which may() is true; 0: there is none. csp_pair_end: if all of
@@ -51,8 +51,10 @@ void csp_pair_free_msg(csp_ref_t msg);
 /* May there be a pair to take? A hint. */
 int csp_pair_is_there(void);
 
-/* Copy `most` bytes more. An error is kept in the pair. */
-void csp_pair_copy(csp_ref_t pair, uint64_t most);
+/* Copy `most` bytes more. What a user cannot copy it leaves to the ghost. Returns 1, and the caller
+ * ends it, or 0 in the ghost if that cannot copy either: then users are asked to (csp_stage.h), and
+ * the pair ends after that. */
+int csp_pair_copy(csp_ref_t pair, uint64_t most);
 
 /* Leave csp_pair_end to the next one at the desk, and let the ghost see to it. Lock-free. Has one been
  * left? A hint. */
@@ -64,7 +66,7 @@ int csp_pair_is_aside(void);
 /* The error class of an error number. */
 int csp_pair_class(int error);
 
-/* The data of the message is now here, in memory that it owns. */
+/* The data of the message is now here, or comes here, in memory that it owns. */
 void csp_pair_put_in_ghost(csp_item_t * msg, void *memory);
 
 /* Bytes of sends of its own users in memory of this ghost, with what each takes beside its data. What

@@ -9,6 +9,7 @@
 #include "csp_ghost.h"
 #include "csp_match.h"
 #include "csp_pair.h"
+#include "csp_stage.h"
 #include "csp_wire.h"
 
 #define TAG_ENVELOPE 1
@@ -33,7 +34,6 @@ typedef struct envelope {
     int32_t dest;               /* number of the receiver */
     union {
         int32_t data_tag;       /* FETCH, DONE: tag of the data */
-        int32_t error;          /* EAGER: 1 if the data could not be read */
         int32_t is_sync;        /* ASK: the sender's ghost waits for DONE */
     };
     uint64_t bytes;             /* FETCH: how many to send; CREDIT: how much */
@@ -61,11 +61,18 @@ typedef struct target {
     sending_t *first, **last;   /* those that wait */
 } target_t;
 
-/* A send whose data the receiver's ghost fetches. */
+/* A send whose data the receiver's ghost fetches. If the data was to go along, and only the user can
+ * copy it (csp_stage.h), it comes to this ghost meanwhile, and takes the credit until it is sent. */
 typedef struct outgoing {
-    int user, is_sync;
-    uint64_t op;
+    int user, is_sync, ghost;
+    uint64_t op;                /* 0: complete, with `error` */
     csp_spot_t spot;
+    char *memory;               /* for the data; NULL: it stays with the user */
+    uint64_t paid;              /* bytes, with `memory` */
+    int is_asked, error;        /* the user is asked for it */
+    int is_wanted;              /* by FETCH, which waits for that: */
+    int data_tag;
+    uint64_t bytes;
 } outgoing_t;
 
 /* Data on its way, to or from another ghost, in pieces: piece i uses buffer i % WINDOW. The last piece
@@ -79,10 +86,9 @@ typedef struct stream {
     int ghost, tag, error;
     uint64_t bytes;
     uint64_t begun, ended;      /* pieces */
-    int user;                   /* out */
-    uint64_t op;                /* out: of the send */
-    csp_spot_t spot;            /* out */
+    outgoing_t out;             /* out */
     csp_item_t recv;            /* in */
+    int is_staging;             /* the user is to copy a piece: the next one begun, or ended */
     int rank, msg_tag;          /* in: of the message */
     uint64_t msg_bytes, name;
     MPIR_Request *req[WINDOW];
@@ -271,27 +277,33 @@ static int copy_data(int user, const csp_post_t * post, void *data)
     return 0;
 }
 
-static void send_eager(int user, const csp_post_t * post, int ghost)
+/* Returns 0 if this ghost cannot copy the data. */
+static int send_eager(int user, const csp_post_t * post, int ghost)
 {
-    envelope_t e = envelope_of(post, ENVELOPE_EAGER);
+    const envelope_t e = envelope_of(post, ENVELOPE_EAGER);
     sending_t *s = new_sending(sizeof(e) + post->bytes);
-    int error = copy_data(user, post, s->bytes + sizeof(e));
 
-    e.error = error != 0;
+    if (copy_data(user, post, s->bytes + sizeof(e))) {
+        MPL_free(s);
+        return 0;
+    }
     memcpy(s->bytes, &e, sizeof(e));
     begin_sending(s, ghost);
-    csp_pair_sent(user, post->op, error);
+    csp_pair_sent(user, post->op, 0);
+    return 1;
 }
 
 /* The data of a synchronous send is where it was, also if it is in the post or in a slot. */
-static void send_ask(int user, const csp_post_t * post, int ghost)
+static outgoing_t *send_ask(int user, const csp_post_t * post, int ghost)
 {
     envelope_t e = envelope_of(post, ENVELOPE_ASK);
     outgoing_t *out = csp_must_malloc(sizeof(*out));
 
     if (post->flags & CSP_POST_SLOT)
         csp_slot_free(user, post->object);
+    memset(out, 0, sizeof(*out));
     out->user = user;
+    out->ghost = ghost;
     out->is_sync = (post->flags & CSP_POST_SYNC) != 0;
     out->op = post->op;
     out->spot = csp_match_spot(user, post);
@@ -300,6 +312,7 @@ static void send_ask(int user, const csp_post_t * post, int ghost)
     e.is_sync = out->is_sync;
     send_alone(&e, ghost, 0);
     unanswered++;
+    return out;
 }
 
 static void show_credit(int ghost)
@@ -317,14 +330,51 @@ static int goes_along(const csp_post_t * post, int ghost)
     return does;
 }
 
+static void drop_memory(outgoing_t * out)
+{
+    if (!out->memory)
+        return;
+    MPL_free(out->memory);
+    csp_credit_undo(&credit, out->ghost, out->paid);
+    show_credit(out->ghost);
+}
+
+static void begin_out(outgoing_t * out);
+
+static void kept(void *arg, int error)
+{
+    outgoing_t *out = arg;
+    const csp_spot_t spot = {.pid = csp_world.pid,.addr = (uint64_t) (uintptr_t) out->memory };
+
+    csp_expose_release(out->spot.segment);
+    out->spot = spot;
+    out->error = error;
+    out->is_asked = 0;
+    csp_pair_sent(out->user, out->op, error);
+    out->op = 0;
+    if (out->is_wanted)
+        begin_out(out);
+}
+
+/* Others must not wait for the user, so the envelope goes first. */
+static void send_late(int user, const csp_post_t * post, int ghost)
+{
+    outgoing_t *out = send_ask(user, post, ghost);
+
+    out->memory = csp_must_malloc(post->bytes);
+    out->paid = post->bytes;
+    out->is_asked = 1;
+    csp_stage_fetch(user, post->op, 0, out->memory, post->bytes, kept, out);
+}
+
 void csp_wire_send(int user, const csp_post_t * post)
 {
     int ghost = csp_world.ghost_of[post->dest];
 
-    if (goes_along(post, ghost))
-        send_eager(user, post, ghost);
-    else
+    if (!goes_along(post, ghost))
         send_ask(user, post, ghost);
+    else if (!send_eager(user, post, ghost))
+        send_late(user, post, ghost);
 }
 
 void csp_wire_freed(const csp_item_t * msg)
@@ -366,35 +416,69 @@ static size_t size_of_piece(const stream_t * s, uint64_t piece)
     return MPL_MIN(s->bytes - piece * PIECE, PIECE);
 }
 
+static int is_last(const stream_t * s, uint64_t piece)
+{
+    return piece + 1 == pieces_of(s);
+}
+
+/* Its data is in the buffer, if there is no error. */
+static void send_piece(void *arg, int error)
+{
+    stream_t *s = arg;
+    int i = (int) (s->begun % WINDOW);
+    size_t size = size_of_piece(s, s->begun);
+
+    s->is_staging = 0;
+    s->error = error;
+    s->buf[i][size] = error != 0;
+    s->req[i] = isend(s->buf[i], size + is_last(s, s->begun), s->ghost, s->tag);
+    s->begun++;
+}
+
 static void begin_piece(stream_t * s)
 {
     int i = (int) (s->begun % WINDOW);
-    const int is_last = s->begun + 1 == pieces_of(s);
+    uint64_t at = s->begun * PIECE;
     size_t size = size_of_piece(s, s->begun);
 
     if (!s->buf[i])
         s->buf[i] = csp_must_malloc(MPL_MIN(s->bytes, PIECE) + 1);
     if (s->is_in) {
-        s->req[i] = irecv(s->buf[i], size + is_last, s->ghost, s->tag);
+        s->req[i] = irecv(s->buf[i], size + is_last(s, s->begun), s->ghost, s->tag);
+        s->begun++;
+    } else if (!s->error && csp_copy_from(&s->out.spot, at, s->buf[i], size)) {
+        s->is_staging = 1;
+        csp_stage_fetch(s->out.user, s->out.op, at, s->buf[i], size, send_piece, s);
     } else {
-        if (!s->error)
-            s->error = csp_copy_from(&s->spot, s->begun * PIECE, s->buf[i], size);
-        s->buf[i][size] = s->error != 0;
-        s->req[i] = isend(s->buf[i], size + is_last, s->ghost, s->tag);
+        send_piece(s, s->error);
     }
-    s->begun++;
+}
+
+/* Its data is with the user, if there is no error. */
+static void leave_piece(void *arg, int error)
+{
+    stream_t *s = arg;
+    int i = (int) (s->ended % WINDOW);
+
+    s->is_staging = 0;
+    s->error = error;
+    if (s->is_in && !error && is_last(s, s->ended) && s->buf[i][size_of_piece(s, s->ended)])
+        s->error = CSP_UNREAD;
+    s->ended++;
 }
 
 static void end_piece(stream_t * s)
 {
     int i = (int) (s->ended % WINDOW);
+    uint64_t at = s->ended * PIECE;
     size_t size = size_of_piece(s, s->ended);
 
-    if (s->is_in && !s->error)
-        s->error = csp_copy_to(&s->recv.spot, s->ended * PIECE, s->buf[i], size);
-    s->ended++;
-    if (s->is_in && !s->error && s->ended == pieces_of(s) && s->buf[i][size])
-        s->error = CSP_UNREAD;
+    if (s->is_in && !s->error && csp_copy_to(&s->recv.spot, at, s->buf[i], size)) {
+        s->is_staging = 1;
+        csp_stage_deliver(s->recv.user, s->recv.op, at, s->buf[i], size, leave_piece, s);
+    } else {
+        leave_piece(s, s->error);
+    }
 }
 
 /* The other ghost is not idle before it has this, so it need not be a synchronous send, and goes out
@@ -408,14 +492,15 @@ static void send_done(const stream_t * in)
 
 static void end_stream(stream_t * s)
 {
-    csp_expose_release(s->is_in ? s->recv.spot.segment : s->spot.segment);
+    csp_expose_release(s->is_in ? s->recv.spot.segment : s->out.spot.segment);
     if (s->is_in) {
         csp_pair_received(&s->recv, s->rank, s->msg_tag, s->msg_bytes, s->error);
         if (s->is_sync)
             send_done(s);
         fetched--;
     } else {
-        csp_pair_sent(s->user, s->op, s->error);
+        csp_pair_sent(s->out.user, s->out.op, s->error);
+        drop_memory(&s->out);
     }
     for (int i = 0; i < WINDOW; i++)
         MPL_free(s->buf[i]);
@@ -426,11 +511,11 @@ static int progress_stream(stream_t * s)
 {
     int n = 0;
 
-    while (s->begun < pieces_of(s) && s->begun - s->ended < WINDOW) {
+    while (!s->is_staging && s->begun < pieces_of(s) && s->begun - s->ended < WINDOW) {
         begin_piece(s);
         n++;
     }
-    while (s->ended < s->begun && is_done(&s->req[s->ended % WINDOW])) {
+    while (!s->is_staging && s->ended < s->begun && is_done(&s->req[s->ended % WINDOW])) {
         end_piece(s);
         n++;
     }
@@ -554,18 +639,27 @@ void csp_wire_fetch(const csp_item_t * msg, const csp_item_t * recv)
 
 /* ---- what arrives ---- */
 
-static void handle_fetch(const envelope_t * e, int ghost)
+static void begin_out(outgoing_t * out)
 {
-    outgoing_t *out = (outgoing_t *) (uintptr_t) e->name;
-    stream_t *s = new_stream(ghost, e->bytes);
+    stream_t *s = new_stream(out->ghost, out->bytes);
 
-    begin_stream(s, e->data_tag);
+    begin_stream(s, out->data_tag);
+    s->out = *out;
     s->is_sync = out->is_sync;
-    s->user = out->user;
-    s->op = out->op;
-    s->spot = out->spot;
+    s->error = out->error;
     MPL_free(out);
     unanswered--;
+}
+
+static void handle_fetch(const envelope_t * e)
+{
+    outgoing_t *out = (outgoing_t *) (uintptr_t) e->name;
+
+    out->data_tag = e->data_tag;
+    out->bytes = e->bytes;
+    out->is_wanted = 1;
+    if (!out->is_asked)
+        begin_out(out);
 }
 
 /* It comes behind FETCH, so the stream is there. An older one with this tag, which still sends, has had
@@ -585,7 +679,6 @@ static void handle_msg(const envelope_t * e, const void *data, int ghost)
     csp_item_t msg = {
         .context = e->context,.rank = e->rank,.tag = e->tag,.bytes = e->bytes,.ghost = ghost,
         .place = e->kind == ENVELOPE_EAGER ? CSP_IN_POST : CSP_ELSEWHERE,.name = e->name,
-        .error = e->kind == ENVELOPE_EAGER && e->error ? CSP_UNREAD : 0,
         .is_synchronous = e->kind == ENVELOPE_ASK && e->is_sync,
         .costs_credit = e->kind == ENVELOPE_EAGER
     };
@@ -600,7 +693,7 @@ static void handle_envelope(const char *buf, int ghost)
     memcpy(&e, buf, sizeof(e));
     switch (e.kind) {
         case ENVELOPE_FETCH:
-            handle_fetch(&e, ghost);
+            handle_fetch(&e);
             break;
         case ENVELOPE_DONE:
             handle_done(&e, ghost);

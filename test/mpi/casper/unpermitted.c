@@ -1,22 +1,35 @@
 /* Copyright (C) by the MPICH-TSM developers
  * See COPYRIGHT in top-level directory */
 
-/* Users that the system does not permit to read and write each other's memory, as between different
- * users of the machine or where a filter forbids it; their ghost may. Here our own functions of these
- * names, in place of those of the C library, refuse. CSP_NG=1. -n: messages. */
+/* Memory that the system does not permit other processes to read and write. CSP_NG=1, an even number of
+ * users. -n: messages. Without -s users cannot reach each other's memory, as between different users of
+ * the machine or where a filter forbids it; their ghost can. -s 1: after MPI_Init no process can, so
+ * the owners copy. For both, our own functions in place of those of the C library refuse. -s 2: as root
+ * the users give up what they may do, else they hide their memory. */
 #define _GNU_SOURCE
 #include "../mt.h"
 
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 
+#define WORD  8                 /* what MPI_Init tries has so many bytes */
+#define EARLY 6                 /* messages before a receive */
+#define MOST  1000000
+
 static atomic_int refusals;
+static int mode;
 
 /* The last process is the ghost. */
-static int is_refused(void)
+static int is_user(void)
 {
     const char *rank = getenv("PMI_RANK"), *size = getenv("PMI_SIZE");
-    if (!rank || !size || atoi(rank) == atoi(size) - 1)
+    return rank && size && atoi(rank) != atoi(size) - 1;
+}
+
+static int is_refused(size_t bytes)
+{
+    if (mode == 2 || (mode == 1 ? bytes <= WORD : !is_user()))
         return 0;
     atomic_fetch_add(&refusals, 1);
     errno = EPERM;
@@ -26,41 +39,90 @@ static int is_refused(void)
 ssize_t process_vm_readv(pid_t pid, const struct iovec *here, unsigned long n,
                          const struct iovec *there, unsigned long m, unsigned long flags)
 {
-    return is_refused() ? -1 : syscall(SYS_process_vm_readv, pid, here, n, there, m, flags);
+    return is_refused(here->iov_len) ? -1 :
+        syscall(SYS_process_vm_readv, pid, here, n, there, m, flags);
 }
 
 ssize_t process_vm_writev(pid_t pid, const struct iovec *here, unsigned long n,
                           const struct iovec *there, unsigned long m, unsigned long flags)
 {
-    return is_refused() ? -1 : syscall(SYS_process_vm_writev, pid, here, n, there, m, flags);
+    return is_refused(here->iov_len) ? -1 :
+        syscall(SYS_process_vm_writev, pid, here, n, there, m, flags);
+}
+
+static void hide(void)
+{
+    const int nobody = 65534;
+    if (geteuid() == 0)
+        MT_CHECK(setgid(nobody) == 0 && setuid(nobody) == 0, "cannot become user %d", nobody);
+    else
+        MT_CHECK(prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) == 0, "cannot hide memory");
+}
+
+static void check(const char *data, int bytes, int i)
+{
+    for (int k = 0; k < bytes; k += 1 + bytes / 7)
+        MT_CHECK(data[k] == (char) (i + 1), "message %d of %d bytes: byte %d is %d", i, bytes, k,
+                 data[k]);
 }
 
 static void ping_pong(char *data, int bytes, int n)
 {
+    const int is_first = mt.rank < mt.peer;
     for (int i = 0; i < n; i++) {
-        const char value = (char) (i + 1);
-        if (mt.rank == 0) {
-            memset(data, value, bytes);
-            MT_OK(MPI_Send(data, bytes, MPI_BYTE, 1, 0, MPI_COMM_WORLD));
+        if (is_first) {
+            memset(data, i + 1, bytes);
+            MT_OK(MPI_Send(data, bytes, MPI_BYTE, mt.peer, 0, MPI_COMM_WORLD));
             memset(data, 0, bytes);
         }
         MT_OK(MPI_Recv(data, bytes, MPI_BYTE, mt.peer, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
-        for (int k = 0; k < bytes; k += 1 + bytes / 7)
-            MT_CHECK(data[k] == value, "message %d of %d bytes: byte %d is %d", i, bytes, k, data[k]);
-        if (mt.rank == 1)
-            MT_OK(MPI_Send(data, bytes, MPI_BYTE, 0, 0, MPI_COMM_WORLD));
+        check(data, bytes, i);
+        if (!is_first)
+            MT_OK(MPI_Send(data, bytes, MPI_BYTE, mt.peer, 0, MPI_COMM_WORLD));
     }
+}
+
+/* Sends of up to 64 KB are complete without a receive, or when it comes. */
+static void send_early(char *out, char *in, int bytes)
+{
+    MPI_Request r[EARLY];
+    MPI_Status status;
+    for (int i = 0; i < EARLY; i++) {
+        memset(out + i * bytes, i + 1, bytes);
+        MT_OK(MPI_Isend(out + i * bytes, bytes, MPI_BYTE, mt.peer, i % 2, MPI_COMM_WORLD, &r[i]));
+    }
+    MT_OK(MPI_Wait(&r[0], MPI_STATUS_IGNORE));
+    MT_OK(MPI_Probe(mt.peer, 1, MPI_COMM_WORLD, &status));
+    for (int i = 1; i < EARLY; i += 2) {
+        MT_OK(MPI_Recv(in, bytes, MPI_BYTE, mt.peer, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+        check(in, bytes, i);
+    }
+    for (int i = 0; i < EARLY; i += 2) {
+        MT_OK(MPI_Recv(in, bytes, MPI_BYTE, mt.peer, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+        check(in, bytes, i);
+    }
+    MT_OK(MPI_Waitall(EARLY - 1, r + 1, MPI_STATUSES_IGNORE));
 }
 
 int main(int argc, char **argv)
 {
-    static const int sizes[] = { 1, 1000, 5000, 100000, 1000000 };
+    static const int sizes[] = { 1, 1000, 5000, 60000, 300000, MOST };
+    for (int i = 1; i + 1 < argc; i++) {        /* MPI_Init copies already */
+        if (strcmp(argv[i], "-s") == 0)
+            mode = atoi(argv[i + 1]);
+    }
     mt_init(argc, argv, 1, 100);
-    MT_CHECK(mt.size == 2, "run with two users");
-    MT_CHECK(atomic_load(&refusals) > 0, "the library does not call our functions");
-    char *data = mt_alloc(1000000);
-    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
+    MT_CHECK(mt.size % 2 == 0, "run with an even number of users");
+    MT_CHECK(mode > 0 || atomic_load(&refusals) > 0, "the library does not call our functions");
+    if (mode == 2)
+        hide();
+    char *data = mt_alloc(2 * MOST);
+    for (int i = 0; i < (mode == 0 ? 6 : 5); i++) {
         ping_pong(data, sizes[i], (int) mt.iters);
+        if (sizes[i] <= 65536)
+            send_early(data, data + MOST, sizes[i]);
+    }
+    MT_CHECK(mode != 1 || atomic_load(&refusals) > 0, "the library does not call our functions");
     free(data);
     return mt_finish();
 }
