@@ -133,6 +133,7 @@ static void handle(client_t * client, const csp_post_t * post)
             break;
         default:
             client->is_gone = 1;
+            csp_stage_left(client->user);
     }
 }
 

@@ -24,6 +24,7 @@ typedef struct job {
 /* Of each user; the first one has the stage. */
 static struct queue {
     job_t *first, **last;
+    int is_gone;                /* the user has left: it takes no answer */
 } *queues;
 static int n_jobs;
 
@@ -33,6 +34,7 @@ static void make_queues(void)
     for (int i = 0; i < csp_node.users; i++) {
         queues[i].first = NULL;
         queues[i].last = &queues[i].first;
+        queues[i].is_gone = 0;
     }
 }
 
@@ -88,19 +90,6 @@ static void ask(int user, job_t * job)
     csp_pair_reply(user, &answer);
 }
 
-int csp_stage_progress(void)
-{
-    int n = 0;
-
-    for (int i = 0; n_jobs > 0 && i < csp_node.users; i++) {
-        if (queues[i].first && !queues[i].first->is_asked) {
-            ask(i, queues[i].first);
-            n++;
-        }
-    }
-    return n;
-}
-
 static void end_first(struct queue *queue, int error)
 {
     job_t *job = queue->first;
@@ -111,6 +100,36 @@ static void end_first(struct queue *queue, int error)
     n_jobs--;
     job->then(job->arg, error);
     MPL_free(job);
+}
+
+void csp_stage_left(int user)
+{
+    if (!queues)
+        make_queues();
+    queues[user].is_gone = 1;
+}
+
+static int progress_user(int user)
+{
+    struct queue *queue = &queues[user];
+    int n = 0;
+
+    for (; queue->first && queue->is_gone; n++)
+        end_first(queue, EFAULT);
+    if (queue->first && !queue->first->is_asked) {
+        ask(user, queue->first);
+        n++;
+    }
+    return n;
+}
+
+int csp_stage_progress(void)
+{
+    int n = 0;
+
+    for (int i = 0; n_jobs > 0 && i < csp_node.users; i++)
+        n += progress_user(i);
+    return n;
 }
 
 void csp_stage_took(int user, const csp_post_t * post)

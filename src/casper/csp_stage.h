@@ -29,10 +29,12 @@ void csp_stage_fetch(int user, uint64_t op, uint64_t offset, void *here, size_t 
 void csp_stage_deliver(int user, uint64_t op, uint64_t offset, void *here, size_t bytes,
                        csp_stage_then_t then, void *arg);
 
-/* Ask for the next pieces. Returns of how many users. csp_stage_took: the user has done its part; the
- * post says how it went. Without the desk. */
+/* Ask for the next pieces, and end what users that have left would have to do, as an error. Returns how
+ * much there was. csp_stage_took: the user has done its part; the post says how it went.
+ * csp_stage_left: the user has left, and posts nothing more. Without the desk. */
 int csp_stage_progress(void);
 void csp_stage_took(int user, const csp_post_t * post);
+void csp_stage_left(int user);
 
 /* ---- the user ---- */
 

@@ -101,7 +101,7 @@ static target_t *targets;       /* [ghosts] */
 static int waiting;             /* in targets */
 static stream_t *streams, **last_stream = &streams;     /* whose turn it is comes first */
 static stream_t *unfetched, **last_unfetched = &unfetched;     /* in: not asked for yet */
-static int fetched;             /* streams in */
+static int fetched;             /* streams in that wait for no user of this ghost (is_staging) */
 static struct {
     MPIR_Request *req;
     char *buf;
@@ -460,6 +460,7 @@ static void leave_piece(void *arg, int error)
     stream_t *s = arg;
     int i = (int) (s->ended % WINDOW);
 
+    fetched += s->is_staging;
     s->is_staging = 0;
     s->error = error;
     if (s->is_in && !error && is_last(s, s->ended) && s->buf[i][size_of_piece(s, s->ended)])
@@ -475,6 +476,7 @@ static void end_piece(stream_t * s)
 
     if (s->is_in && !s->error && csp_copy_to(&s->recv.spot, at, s->buf[i], size)) {
         s->is_staging = 1;
+        fetched--;
         csp_stage_deliver(s->recv.user, s->recv.op, at, s->buf[i], size, leave_piece, s);
     } else {
         leave_piece(s, s->error);
