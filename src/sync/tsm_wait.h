@@ -133,8 +133,9 @@ static inline void tsm_yield_slice(void)
 #endif
 }
 
-/* How to wait. spins: pauses before the first yield; yields: calls of tsm_yield before the thread
- * parks; park: whether it may. A wait that cannot park yields for ever. */
+/* How to wait. spins: pauses before the first yield, and again in each of TSM_WAIT_ROUNDS rounds while
+ * each thread has a processor; yields: calls of tsm_yield after that before the thread parks; park:
+ * whether it may. A wait that cannot park yields for ever. */
 typedef struct tsm_wait_policy {
     uint32_t spins;
     uint32_t yields;
@@ -148,23 +149,31 @@ typedef struct tsm_wait_policy {
 /* For a word that the waiter may not flag, or for short waits: polls and yields. */
 #define TSM_WAIT_POLL ((tsm_wait_policy_t) {128, 0, 0})
 
+/* Rounds of spins, each with a yield, while each thread has a processor: one to three milliseconds. A
+ * thread that sleeps in the queue of a FIFO lock as its turn comes holds up all behind it, so that they
+ * sleep, too, and from then on each hand-over takes as long as a wake. The queue of 128 threads takes a
+ * quarter of a millisecond. The yields are there because the measure of load may be wrong, and the
+ * awaited thread may need this processor. */
+#define TSM_WAIT_ROUNDS 512
+
 /* One wait under way. */
 typedef struct tsm_wait_state {
-    uint32_t spins;
+    uint32_t spins;                     /* left of this round */
     uint32_t yields;
+    uint32_t rounds;
+    uint32_t round;                     /* spins of each */
 } tsm_wait_state_t;
 
 static inline tsm_wait_state_t tsm_wait_begin(tsm_wait_policy_t policy)
 {
-    tsm_wait_state_t state = { policy.spins, policy.yields };
+    uint32_t spins = tsm_load_processors() == 1 ? 0 : policy.spins;
+    tsm_wait_state_t state = { spins, policy.yields, spins > 0 ? TSM_WAIT_ROUNDS : 0, spins };
 
-    if (tsm_load_processors() == 1)
-        state.spins = 0;
     return state;
 }
 
 /* Wait a little: up to `weight` pauses while pauses are left, else one yield. Returns 1 when
- * the policy's yields are used up too, so that the caller may park; else 0. */
+ * the rounds and the policy's yields are used up too, so that the caller may park; else 0. */
 static inline int tsm_wait_step(tsm_wait_state_t *state, uint32_t weight)
 {
     if (state->spins > 0) {
@@ -174,10 +183,14 @@ static inline int tsm_wait_step(tsm_wait_state_t *state, uint32_t weight)
             tsm_cpu_pause();
         return 0;
     }
-    if (state->yields == 0) {
+    if (state->rounds > 0 && !tsm_load_crowded()) {
+        state->rounds--;
+        state->spins = state->round;
+    } else if (state->yields > 0) {
+        state->yields--;
+    } else {
         return 1;
     }
-    state->yields--;
     tsm_yield();
     return 0;
 }

@@ -241,7 +241,7 @@ static inline void tsm_clh_release(tsm_clh_t *lock, tsm_clh_context_t *context)
  *             decides beforehand. With the announcing bit, the release swaps `parked`, and the
  *             waiter may sleep. Without it, the waiter spins and yields until the release, and
  *             sets `announce` so that the next tickets have the bit. A lock whose waits are never
- *             longer than the spins and yields of TSM_WAIT_PARK never pays for the swap. No wait
+ *             longer than TSM_WAIT_PARK spins and yields never pays for the swap. No wait
  *             depends on the hint: if it is lost, threads yield instead of sleeping.
  *
  * Sleeping.   `parked` of a node is 0 or the flag of a ticket. t is the ticket waited for.
