@@ -19,6 +19,8 @@
 #define MPL_free free
 #define MPL_COMPILE_TIME_ASSERT(x_) _Static_assert(x_, #x_)
 #define MPL_atomic_read_write_barrier() __atomic_thread_fence(__ATOMIC_SEQ_CST)
+#define MPL_atomic_relaxed_load_int(p_) __atomic_load_n(p_, __ATOMIC_RELAXED)
+#define MPL_atomic_relaxed_store_int(p_, n_) __atomic_store_n(p_, n_, __ATOMIC_RELAXED)
 #define MPL_THREAD_PACKAGE_POSIX 1
 #define MPL_THREAD_PACKAGE_NAME MPL_THREAD_PACKAGE_POSIX
 #define MPL_THREAD_PRIO_HIGH 0
