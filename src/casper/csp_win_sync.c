@@ -30,9 +30,10 @@ static void note(int *mpi_errno, int error)
 /* Release a lock if one is held. What was not sent has no answer to wait for. */
 static int release_one(csp_target_t * target)
 {
-    int mpi_errno = target->lock_type ? csp_grant_release(target) : MPI_SUCCESS;
+    int is_held = target->lock_type != 0;       /* not after the release */
+    int mpi_errno = is_held ? csp_grant_release(target) : MPI_SUCCESS;
 
-    if (!target->lock_type || mpi_errno)
+    if (!is_held || mpi_errno)
         tsm_store(&target->is_answered, 1, TSM_RELAXED);
     return mpi_errno;
 }
