@@ -30,7 +30,7 @@ static void note(int *mpi_errno, int error)
 /* Release a lock if one is held. What was not sent has no answer to wait for. */
 static int release_one(csp_target_t * target)
 {
-    int is_held = target->lock_type != 0;       /* until the release is sent */
+    int is_held = target->lock_type != 0;       /* not after the release */
     int mpi_errno = is_held ? csp_grant_release(target) : MPI_SUCCESS;
 
     if (!is_held || mpi_errno)
