@@ -133,8 +133,8 @@ static inline void tsm_yield_slice(void)
 #endif
 }
 
-/* How to wait. spins: pauses before the first yield, and again in each of TSM_WAIT_ROUNDS rounds while
- * each thread has a processor; yields: calls of tsm_yield after that before the thread parks; park:
+/* How to wait. spins: pauses before the first yield, and again in each round while each thread has a
+ * processor (TSM_WAIT_PAUSES); yields: calls of tsm_yield after that before the thread parks; park:
  * whether it may. A wait that cannot park yields for ever. */
 typedef struct tsm_wait_policy {
     uint32_t spins;
@@ -149,12 +149,12 @@ typedef struct tsm_wait_policy {
 /* For a word that the waiter may not flag, or for short waits: polls and yields. */
 #define TSM_WAIT_POLL ((tsm_wait_policy_t) {128, 0, 0})
 
-/* Rounds of spins, each with a yield, while each thread has a processor: one to three milliseconds. A
- * thread that sleeps in the queue of a FIFO lock as its turn comes holds up all behind it, so that they
+/* Pauses in rounds of spins, each with a yield, while each thread has a processor: one to three
+ * milliseconds. A thread that sleeps in the queue of a FIFO lock as its turn comes holds up all behind it, so that they
  * sleep, too, and from then on each hand-over takes as long as a wake. The queue of 128 threads takes a
  * quarter of a millisecond. The yields are there because the measure of load may be wrong, and the
  * awaited thread may need this processor. */
-#define TSM_WAIT_ROUNDS 512
+#define TSM_WAIT_PAUSES 65536u
 
 /* One wait under way. */
 typedef struct tsm_wait_state {
@@ -167,7 +167,7 @@ typedef struct tsm_wait_state {
 static inline tsm_wait_state_t tsm_wait_begin(tsm_wait_policy_t policy)
 {
     uint32_t spins = tsm_load_processors() == 1 ? 0 : policy.spins;
-    tsm_wait_state_t state = { spins, policy.yields, spins > 0 ? TSM_WAIT_ROUNDS : 0, spins };
+    tsm_wait_state_t state = { spins, policy.yields, spins > 0 ? TSM_WAIT_PAUSES / spins : 0, spins };
 
     return state;
 }

@@ -38,7 +38,7 @@ static const char *const good[] = {
 #define AFFINITY "MPIR_CVAR_PROGRESS_THREAD_AFFINITY"
 
 static const char *const wrong_places[] = {
-    AFFINITY "=x", AFFINITY "=-1", AFFINITY "=1023", AFFINITY "=0,"
+    AFFINITY "=x", AFFINITY "=-1", AFFINITY "=1048575", AFFINITY "=0,"
 };
 
 /* To the processor that the setting names first, or, with auto, to one of any number. -1: no thread has
