@@ -150,10 +150,10 @@ typedef struct tsm_wait_policy {
 #define TSM_WAIT_POLL ((tsm_wait_policy_t) {128, 0, 0})
 
 /* Pauses in rounds of spins, each with a yield, while each thread has a processor: one to three
- * milliseconds. A thread that sleeps in the queue of a FIFO lock as its turn comes holds up all behind it, so that they
- * sleep, too, and from then on each hand-over takes as long as a wake. The queue of 128 threads takes a
- * quarter of a millisecond. The yields are there because the measure of load may be wrong, and the
- * awaited thread may need this processor. */
+ * milliseconds. A thread that sleeps in the queue of a FIFO lock as its turn comes holds up all behind
+ * it, so that they sleep, too, and from then on each hand-over takes as long as a wake. The queue of
+ * 128 threads takes a quarter of a millisecond. The yields are there because the measure of load may be
+ * wrong, and the awaited thread may need this processor. */
 #define TSM_WAIT_PAUSES 65536u
 
 /* One wait under way. */
