@@ -68,7 +68,8 @@ cvars:
       scope       : MPI_T_SCOPE_LOCAL
       description : >-
         The most nanoseconds for which a nonblocking call such as MPI_Test leaves alone a lock that it
-        has found taken; the first time 250. Progress backoff and usc only. 0: it always tries.
+        has found taken; the first time 250, and never more than 250 for each processor. Progress
+        backoff and usc only. 0: it always tries.
 
     - name        : MPIR_CVAR_CH4_TEST_YIELD
       category    : CH4_THREADS
