@@ -38,13 +38,17 @@ static void make_queues(void)
     }
 }
 
-static void line_up(int user, const job_t * job)
+static void line_up(int user, uint32_t what, uint64_t op, uint64_t offset, void *here, size_t bytes,
+                    csp_stage_then_t then, void *arg)
 {
+    const job_t job = {
+        .op = op,.offset = offset,.what = what,.here = here,.bytes = bytes,.then = then,.arg = arg
+    };
     job_t *copy = csp_must_malloc(sizeof(*copy));
 
     if (!queues)
         make_queues();
-    *copy = *job;
+    *copy = job;
     *queues[user].last = copy;
     queues[user].last = &copy->next;
     n_jobs++;
@@ -53,23 +57,13 @@ static void line_up(int user, const job_t * job)
 void csp_stage_fetch(int user, uint64_t op, uint64_t offset, void *here, size_t bytes,
                      csp_stage_then_t then, void *arg)
 {
-    const job_t job = {
-        .op = op,.offset = offset,.what = CSP_ANSWER_FILL,.here = here,.bytes = bytes,.then = then,
-        .arg = arg
-    };
-
-    line_up(user, &job);
+    line_up(user, CSP_ANSWER_FILL, op, offset, here, bytes, then, arg);
 }
 
 void csp_stage_deliver(int user, uint64_t op, uint64_t offset, void *here, size_t bytes,
                        csp_stage_then_t then, void *arg)
 {
-    const job_t job = {
-        .op = op,.offset = offset,.what = CSP_ANSWER_DRAIN,.here = here,.bytes = bytes,.then = then,
-        .arg = arg
-    };
-
-    line_up(user, &job);
+    line_up(user, CSP_ANSWER_DRAIN, op, offset, here, bytes, then, arg);
 }
 
 static size_t size_of_piece(const job_t * job)
