@@ -119,14 +119,15 @@ def one_line(tests, title, text, *words):
 
 
 def refused_options(tests, fake):
-    """Options that a program refuses are one line, and no result; what a library cannot do is one."""
+    """Options that a program refuses are one line, and no result; what a library cannot do is one. With
+    two threads no tool of the network takes part, and none is said to be left out."""
     for benchmark, text in (("pairs", "option -w: '0' is not a number from 1 to 65536"),
                             ("pairs", "usage: msgrate"), ("kmer", "option -s: 'x' is not a number"),
                             ("kmer", "kmer: unknown option -z (-h: help)"),
                             ("kmer", "kmer: 'x' is not an option (-h: help)")):
         words = fake(tests, "refusing", f'echo "{text}" >&2; exit 2')
         one_line(tests, f"a program refuses: {text}", f"{benchmark}: {text.removeprefix('kmer: ')}",
-                 "run", benchmark, *words[2:6], "--out", "refused.jsonl")
+                 "run", benchmark, *words[2:6], "--threads", "2", "--out", "refused.jsonl")
         tests.same("and nothing is stored", os.path.getsize(tests.path("refused.jsonl")), 0)
     words = fake(tests, "unable", 'echo "this library has tags to 7 only" >&2; exit 2')
     status, out, err = tests.tool("run", "posted", *words[2:6], "--sizes", "8", "--out", "unable.jsonl")
@@ -142,7 +143,8 @@ def refused_by_programs(tests, words, build):
             ("kmer", "-k 9 -l 8", "option -k"), ("stencil", "-s 1", "option -s"),
             ("sweep", "-y 1", "option -y")):
         one_line(tests, f"{benchmark} refuses {options}", f"{benchmark}: {text}", "run", benchmark,
-                 *words[2:6], "--bin", build, "--out", "refused.jsonl", f"--options={options}")
+                 *words[2:6], "--threads", "2", "--bin", build, "--out", "refused.jsonl",
+                 f"--options={options}")
 
 
 def names_first(tests, fake):
