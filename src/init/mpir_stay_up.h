@@ -9,12 +9,11 @@
 /* A process that has had an MPI session keeps the library until it exits.  The end of its last
  * session, or MPI_Finalize, only completes what the process still has to send; another session, or
  * MPI_Init, then starts at once.  Only mpir_init.c includes this file, and calls everything here but
- * MPII_end_self with MPIR_init_lock held.
+ * MPII_end_first with MPIR_init_lock held.
  *
  *   MPII_may_start       an error once the library has been taken down
  *   MPII_is_up           whether there is nothing left to initialize
- *   MPII_end_self        before a session or MPI_COMM_WORLD ends
- *   MPII_end_errhandler  before a session is freed: gives its error handler back
+ *   MPII_end_first       before a session or MPI_COMM_WORLD ends
  *   MPII_stays_up        after a session or MPI_COMM_WORLD has ended: whether to leave it at that
  *   MPII_quiesce         before the library is taken down
  *
@@ -71,14 +70,6 @@ static void end_at_exit(void)
     }
 }
 
-/* The session's; MPI_Session_finalize is without the global lock. */
-static void MPII_end_errhandler(MPIR_Session * session)
-{
-    MPID_THREAD_CS_ENTER(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);
-    MPIR_Errhandler_free_impl(session->errhandler);
-    MPID_THREAD_CS_EXIT(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);
-}
-
 /* Waits for a send whose request the user has freed. */
 static int finish_send(MPIR_Request * req)
 {
@@ -94,6 +85,47 @@ static int finish_send(MPIR_Request * req)
 }
 
 #ifdef MPIDI_CH4_MAX_VCIS
+#ifdef HAVE_CH4_NETMOD_UCX
+/* UCX keeps its messages itself, and says only when all of a worker have gone. */
+static ucs_status_ptr_t ucx_flushes[MPIDI_CH4_MAX_VCIS];
+
+static void begin_ucx_flushes(void)
+{
+    const ucp_request_param_t param = { 0 };
+
+    for (int vni = 0; vni < MPIDI_UCX_global.num_vnis; vni++) {
+        MPID_THREAD_CS_ENTER(VCI, MPIDI_VCI(vni).lock);
+        ucx_flushes[vni] = MPIDI_UCX_global.ctx[vni].worker ?
+            ucp_worker_flush_nbx(MPIDI_UCX_global.ctx[vni].worker, &param) : NULL;
+        MPID_THREAD_CS_EXIT(VCI, MPIDI_VCI(vni).lock);
+    }
+}
+
+static bool have_ucx_flushes(void)
+{
+    for (int vni = 0; vni < MPIDI_UCX_global.num_vnis; vni++)
+        if (UCS_PTR_IS_PTR(ucx_flushes[vni]) &&
+            ucp_request_check_status(ucx_flushes[vni]) == UCS_INPROGRESS)
+            return true;
+    return false;
+}
+
+/* One that has not ended goes on. */
+static void end_ucx_flushes(void)
+{
+    for (int vni = 0; vni < MPIDI_UCX_global.num_vnis; vni++) {
+        MPID_THREAD_CS_ENTER(VCI, MPIDI_VCI(vni).lock);
+        if (UCS_PTR_IS_PTR(ucx_flushes[vni]))
+            ucp_request_free(ucx_flushes[vni]);
+        MPID_THREAD_CS_EXIT(VCI, MPIDI_VCI(vni).lock);
+    }
+}
+#else
+#define begin_ucx_flushes()
+#define have_ucx_flushes() false
+#define end_ucx_flushes()
+#endif
+
 /* Messages without a request, such as the answer to a synchronous send, that found no room. */
 static bool have_answers(void)
 {
@@ -108,7 +140,7 @@ static bool have_answers(void)
             if (MPIDI_OFI_HAS_DEFERRED_PEERS(MPIDI_OFI_get_ctx_index(NULL, vni, nic)))
                 return true;
 #endif
-    return false;
+    return have_ucx_flushes();
 }
 
 /* Not for ever: a process outside MPI makes no room. What is left goes at exit. */
@@ -119,12 +151,14 @@ static int finish_answers(void)
     MPL_time_t start, now;
 
     MPL_wtime(&start);
+    begin_ucx_flushes();
     while (have_answers() && gap < ANSWER_SECONDS && mpi_errno == MPI_SUCCESS) {
         mpi_errno = MPID_Progress_test(NULL);
         MPL_thread_yield();
         MPL_wtime(&now);
         MPL_wtime_diff(&start, &now, &gap);
     }
+    end_ucx_flushes();
     return mpi_errno;
 }
 #else
@@ -170,12 +204,12 @@ static int MPII_quiesce(void)
  * exit.  It does so before anything else and without MPIR_init_lock, because they may begin and end
  * sessions, or wait for threads that do.  MPI_COMM_WORLD still counts as open then.  MPICH leaves the
  * global section around such a function. */
-static int MPII_end_self(bool is_world_model)
+static int end_self(void)
 {
     int mpi_errno = MPI_SUCCESS;
     MPIR_Comm *self = MPIR_Process.comm_self;
 
-    if (is_world_model && !stay.is_exiting && MPIR_Process.attr_free && self->attributes) {
+    if (!stay.is_exiting && MPIR_Process.attr_free && self->attributes) {
         MPID_THREAD_CS_ENTER(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);
         mpi_errno = MPIR_Process.attr_free(self->handle, &self->attributes);
         MPID_THREAD_CS_EXIT(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);
@@ -183,7 +217,19 @@ static int MPII_end_self(bool is_world_model)
     return mpi_errno;
 }
 
-/* init_counter: sessions that are still open, and MPI_COMM_WORLD. self_errno: of MPII_end_self;
+/* session: NULL for MPI_Finalize.  A session gives its error handler back without MPIR_init_lock, too:
+ * MPI_Comm_create_from_group takes that within the global section. */
+static int MPII_end_first(MPIR_Session * session)
+{
+    if (!session)
+        return end_self();
+    MPID_THREAD_CS_ENTER(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);
+    MPIR_Errhandler_free_impl(session->errhandler);
+    MPID_THREAD_CS_EXIT(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);
+    return MPI_SUCCESS;
+}
+
+/* init_counter: sessions that are still open, and MPI_COMM_WORLD. self_errno: of MPII_end_first;
  * if the library stays up, the rest ends all the same. *err: an MPI error code. */
 static bool MPII_stays_up(int self_errno, int *err)
 {

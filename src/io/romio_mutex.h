@@ -91,10 +91,12 @@ int MPIR_Ext_is_initialized(void)
     if (MPL_atomic_load_int(&MPIR_Process.mpich_state) != MPICH_MPI_STATE__INITIALIZED)
         return 0;
     /* ROMIO needs MPI_COMM_SELF, which a process with sessions only may not have yet */
+    MPID_THREAD_CS_ENTER(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);
     MPL_initlock_lock(&MPIR_init_lock);
     if (!MPIR_Process.comm_self)
         mpi_errno = MPIR_init_comm_self();
     MPL_initlock_unlock(&MPIR_init_lock);
+    MPID_THREAD_CS_EXIT(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);
     return mpi_errno == MPI_SUCCESS;
 }
 
@@ -134,7 +136,9 @@ void MPIR_Ext_grequest_return_errors(MPI_Request request, MPI_Comm comm)
     MPIR_Request_get_ptr(request, req);
     MPIR_Comm_get_ptr(comm, comm_ptr);
     PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    MPID_THREAD_CS_ENTER(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);
     MPIR_Comm_add_ref(comm_ptr);
+    MPID_THREAD_CS_EXIT(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);
     req->comm = comm_ptr;
 }
 

@@ -18,15 +18,11 @@ static bool err_is_abort(MPIR_Errhandler * errhandler)
         errhandler->handle == MPI_ERRORS_ABORT;
 }
 
-/* Runs the handler, gives back its reference and returns what the MPI call is to return. cxx_kind is
- * MPICH's number of the kind of object. */
-static int err_run_handler(MPIR_Errhandler * errhandler, int handle, int cxx_kind ATTRIBUTE((unused)),
-                           int errcode)
+/* Calls a handler of the user's, and returns what the MPI call is to return. cxx_kind is MPICH's number
+ * of the kind of object. */
+static int err_call_handler(MPIR_Errhandler * errhandler, int handle, int cxx_kind ATTRIBUTE((unused)),
+                            int errcode)
 {
-    if (errhandler->handle == MPI_ERRORS_RETURN ||
-        errhandler->handle == MPIR_ERRORS_THROW_EXCEPTIONS)
-        goto fn_exit;
-
     if (errhandler->language == MPIR_LANG__C) {
         /* the type of a handle of a communicator and of a window is int; the 0 is for old programs */
         errhandler->errfn.C_Comm_Handler_function(&handle, &errcode, 0);
@@ -45,8 +41,15 @@ static int err_run_handler(MPIR_Errhandler * errhandler, int handle, int cxx_kin
         errhandler->errfn.F77_Handler_function(&f_handle, &f_code);
     }
 #endif
+    return errcode;
+}
 
-  fn_exit:
+/* The same for any handler, whose reference it gives back. */
+static int err_run_handler(MPIR_Errhandler * errhandler, int handle, int cxx_kind, int errcode)
+{
+    if (errhandler->handle != MPI_ERRORS_RETURN &&
+        errhandler->handle != MPIR_ERRORS_THROW_EXCEPTIONS)
+        MPII_ERROR_OUTSIDE(errcode = err_call_handler(errhandler, handle, cxx_kind, errcode));
     MPIR_Errhandler_free_impl(errhandler);
     return errcode;
 }
@@ -129,6 +132,7 @@ static MPIR_Errhandler *err_hold_handler(MPIR_Comm ** comm)
 int MPIR_Err_return_comm(MPIR_Comm * comm, const char fcname[], int errcode)
 {
     MPIR_Errhandler *errhandler;
+    int has_entered;
 
     checkValidErrcode(ERROR_GET_CLASS(errcode), fcname, &errcode);
     switch (err_take_kind()) {
@@ -147,11 +151,14 @@ int MPIR_Err_return_comm(MPIR_Comm * comm, const char fcname[], int errcode)
         MPIR_Handle_fatal_error(MPIR_Process.comm_world, fcname, errcode);
         return MPI_ERR_INTERN;
     }
+    has_entered = MPII_error_enter();
     errhandler = err_hold_handler(&comm);
     if (MPIR_Err_is_fatal(errcode) || err_is_abort(errhandler))
         MPIR_Handle_fatal_error(comm, fcname, errcode); /* does not return */
-    return err_run_handler(errhandler, comm ? comm->handle : MPI_COMM_NULL, 0,
-                           checkForUserErrcode(errcode));
+    errcode = err_run_handler(errhandler, comm ? comm->handle : MPI_COMM_NULL, 0,
+                              checkForUserErrcode(errcode));
+    MPII_error_exit(has_entered);
+    return errcode;
 }
 
 /* The same for the held handler of another object. */
@@ -166,25 +173,29 @@ static int err_return_held(MPIR_Errhandler * errhandler, int handle, int cxx_kin
 
 int MPIR_Err_return_win(MPIR_Win * win, const char fcname[], int errcode)
 {
+    const int has_entered = MPII_error_enter();
     MPIR_Errhandler *errhandler = NULL;
 
     err_of_requests = ERR_OF_NONE;      /* requests within a call for a window */
     if (win)
         MPII_ERRHANDLER_HOLD(win, errhandler);
-    if (errhandler == NULL)
-        return MPIR_Err_return_comm(NULL, fcname, errcode);
-    return err_return_held(errhandler, win->handle, 2, fcname, errcode);
+    errcode = errhandler ? err_return_held(errhandler, win->handle, 2, fcname, errcode) :
+        MPIR_Err_return_comm(NULL, fcname, errcode);
+    MPII_error_exit(has_entered);
+    return errcode;
 }
 
 int MPIR_Err_return_session(MPIR_Session * session, const char fcname[], int errcode)
 {
+    const int has_entered = MPII_error_enter();
     MPIR_Errhandler *errhandler = NULL;
 
     if (session && ERROR_GET_CLASS(errcode) != MPI_ERR_SESSION) /* else it may be gone */
         MPII_ERRHANDLER_HOLD(session, errhandler);
-    if (errhandler == NULL)
-        return MPIR_Err_return_comm(NULL, fcname, errcode);
-    return err_return_held(errhandler, session->handle, 0, fcname, errcode);
+    errcode = errhandler ? err_return_held(errhandler, session->handle, 0, fcname, errcode) :
+        MPIR_Err_return_comm(NULL, fcname, errcode);
+    MPII_error_exit(has_entered);
+    return errcode;
 }
 
 #endif /* ERR_RETURN_H_INCLUDED */

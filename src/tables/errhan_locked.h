@@ -28,20 +28,20 @@ int MPIR_Session_set_errhandler_impl(MPIR_Session * session, MPIR_Errhandler * e
 {
     int mpi_errno;
 
-    MPID_THREAD_CS_ENTER(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX); /* MPI_Session_init is not in it */
     MPID_THREAD_CS_ENTER(POBJ, session->mutex);
     MPID_THREAD_CS_ENTER(VCI, session->mutex);
     mpi_errno = session_set_errhandler(session, errhandler);
     MPID_THREAD_CS_EXIT(POBJ, session->mutex);
     MPID_THREAD_CS_EXIT(VCI, session->mutex);
-    MPID_THREAD_CS_EXIT(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);
     return mpi_errno;
 }
 
+/* With the lock of global, which MPI_Comm_call_errhandler and MPI_Win_call_errhandler do not take. */
 static int call_held_errhandler(MPIR_Errhandler * errhandler, int errorcode, int handle)
 {
-    int mpi_errno = call_errhandler(errhandler, errorcode, handle);
+    int mpi_errno;
 
+    MPII_ERROR_OUTSIDE(mpi_errno = call_errhandler(errhandler, errorcode, handle));
     if (errhandler)
         MPIR_Errhandler_free_impl(errhandler);
     return mpi_errno;
@@ -49,18 +49,24 @@ static int call_held_errhandler(MPIR_Errhandler * errhandler, int errorcode, int
 
 int MPIR_Comm_call_errhandler_impl(MPIR_Comm * comm, int errorcode)
 {
+    const int has_entered = MPII_error_enter();
     MPIR_Errhandler *errhandler;
 
     MPII_ERRHANDLER_HOLD(comm, errhandler);
-    return call_held_errhandler(errhandler, errorcode, comm->handle);
+    errorcode = call_held_errhandler(errhandler, errorcode, comm->handle);
+    MPII_error_exit(has_entered);
+    return errorcode;
 }
 
 int MPIR_Win_call_errhandler_impl(MPIR_Win * win, int errorcode)
 {
+    const int has_entered = MPII_error_enter();
     MPIR_Errhandler *errhandler;
 
     MPII_ERRHANDLER_HOLD(win, errhandler);
-    return call_held_errhandler(errhandler, errorcode, win->handle);
+    errorcode = call_held_errhandler(errhandler, errorcode, win->handle);
+    MPII_error_exit(has_entered);
+    return errorcode;
 }
 
 #define MPIR_File_get_errhandler_impl file_get_errhandler

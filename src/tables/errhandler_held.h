@@ -22,6 +22,32 @@
         MPID_THREAD_CS_EXIT(VCI, (obj_)->mutex); \
     } while (0)
 
+/* With global an MPI call has the lock of the process as it returns an error, but some calls never take
+ * it. MPII_error_enter takes it if the caller does not have it, and returns whether to leave it after.
+ * A handler runs without it (MPII_ERROR_OUTSIDE). The other models have no such lock. */
+static inline int MPII_error_enter(void)
+{
+#if defined(MPICH_IS_THREADED) && MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__GLOBAL
+    if (MPIR_ThreadInfo.isThreaded && MPIDUI_mutex_is_mine(&MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX))
+        return 0;
+#endif
+    MPID_THREAD_CS_ENTER(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);
+    return 1;
+}
+
+static inline void MPII_error_exit(int has_entered)
+{
+    if (has_entered)
+        MPID_THREAD_CS_EXIT(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);
+}
+
+#define MPII_ERROR_OUTSIDE(call_) \
+    do { \
+        MPID_THREAD_CS_EXIT(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX); \
+        call_; \
+        MPID_THREAD_CS_ENTER(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX); \
+    } while (0)
+
 /* The next MPIR_Err_return_comm of this thread is that of a call which has an error handler as an
  * argument, and is to call that one; NULL if the argument is not valid. */
 struct MPIR_Errhandler;

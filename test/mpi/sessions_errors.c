@@ -2,7 +2,8 @@
  * See COPYRIGHT in top-level directory */
 
 /* An error of a call with a session goes to the handler of that session, whatever another thread's
- * session has (MPI-4.0 section 9.3). */
+ * session has (MPI-4.0 section 9.3), and to the one that is set later. Other threads end sessions, and
+ * make communicators of theirs, meanwhile. */
 #include "mt.h"
 
 static _Thread_local MPI_Session mine;
@@ -18,6 +19,19 @@ static void handler(MPI_Session * session, int *code, ...)
 static void fails(int rc)
 {
     MT_CHECK(rc != MPI_SUCCESS, "no error");
+}
+
+static void make_comm(int id)
+{
+    MPI_Group group;
+    MPI_Comm comm;
+    char tag[20];
+
+    snprintf(tag, sizeof(tag), "thread %d", id);
+    MT_OK(MPI_Group_from_session_pset(mine, "mpi://SELF", &group));
+    MT_OK(MPI_Comm_create_from_group(group, tag, MPI_INFO_NULL, MPI_ERRORS_RETURN, &comm));
+    MT_OK(MPI_Group_free(&group));
+    MT_OK(MPI_Comm_free(&comm));
 }
 
 static void *use(void *arg)
@@ -39,6 +53,10 @@ static void *use(void *arg)
         fails(MPI_Group_from_session_pset(mine, "mpi://NOBODY", &group));
         fails(MPI_Session_get_pset_info(mine, "mpi://NOBODY", &info));
         MT_CHECK(called == wanted, "the handler was called %d times", called);
+        make_comm(self->id);
+        MT_OK(MPI_Session_set_errhandler(mine, MPI_ERRORS_RETURN));
+        fails(MPI_Group_from_session_pset(mine, "mpi://NOBODY", &group));
+        MT_CHECK(called == wanted, "a handler that is no longer set was called");
         MT_OK(MPI_Session_finalize(&mine));
     }
     return NULL;

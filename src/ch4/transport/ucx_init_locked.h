@@ -1,0 +1,68 @@
+/*
+ * Copyright (C) by the MPICH-TSM developers
+ *     See COPYRIGHT in top-level directory
+ */
+
+#ifndef UCX_INIT_LOCKED_H_INCLUDED
+#define UCX_INIT_LOCKED_H_INCLUDED
+
+/* For ucx_init.c. A program with sessions may make the first communicator of all processes while
+ * another of its threads communicates with itself and so polls VCI 0, which has the first worker. UCX
+ * does not lock a worker, so its calls lock the VCI: one by one, since other processes are waited for
+ * in between. No other VCI is polled before all workers are there. */
+
+#include <ucp/api/ucp.h>
+
+#define MPIDI_UCX_LOCKED_VCI MPIDI_VCI(0).lock
+
+static ucs_status_t MPIDI_UCX_worker_create(ucp_context_h context, const ucp_worker_params_t * params,
+                                            ucp_worker_h * worker)
+{
+    ucs_status_t status;
+
+    MPID_THREAD_CS_ENTER(VCI, MPIDI_UCX_LOCKED_VCI);
+    status = ucp_worker_create(context, params, worker);
+    MPID_THREAD_CS_EXIT(VCI, MPIDI_UCX_LOCKED_VCI);
+    return status;
+}
+
+static ucs_status_t MPIDI_UCX_worker_get_address(ucp_worker_h worker, ucp_address_t ** address,
+                                                 size_t * length)
+{
+    ucs_status_t status;
+
+    MPID_THREAD_CS_ENTER(VCI, MPIDI_UCX_LOCKED_VCI);
+    status = ucp_worker_get_address(worker, address, length);
+    MPID_THREAD_CS_EXIT(VCI, MPIDI_UCX_LOCKED_VCI);
+    return status;
+}
+
+static ucs_status_t MPIDI_UCX_worker_set_am_handler(ucp_worker_h worker, uint16_t id,
+                                                    ucp_am_callback_t handler, void *arg,
+                                                    uint32_t flags)
+{
+    ucs_status_t status;
+
+    MPID_THREAD_CS_ENTER(VCI, MPIDI_UCX_LOCKED_VCI);
+    status = ucp_worker_set_am_handler(worker, id, handler, arg, flags);
+    MPID_THREAD_CS_EXIT(VCI, MPIDI_UCX_LOCKED_VCI);
+    return status;
+}
+
+static ucs_status_t MPIDI_UCX_ep_create(ucp_worker_h worker, const ucp_ep_params_t * params,
+                                        ucp_ep_h * ep)
+{
+    ucs_status_t status;
+
+    MPID_THREAD_CS_ENTER(VCI, MPIDI_UCX_LOCKED_VCI);
+    status = ucp_ep_create(worker, params, ep);
+    MPID_THREAD_CS_EXIT(VCI, MPIDI_UCX_LOCKED_VCI);
+    return status;
+}
+
+#define ucp_worker_create MPIDI_UCX_worker_create
+#define ucp_worker_get_address MPIDI_UCX_worker_get_address
+#define ucp_worker_set_am_handler MPIDI_UCX_worker_set_am_handler
+#define ucp_ep_create MPIDI_UCX_ep_create
+
+#endif /* UCX_INIT_LOCKED_H_INCLUDED */
