@@ -71,6 +71,15 @@ static inline tsm_swp_node_t *MPIDI_post_queue_pop(MPIDI_post_queue_t * queue)
     return tsm_swp_pop(&queue->swp);
 }
 
+/* The node that the next pop looks at first, or NULL if that is not known without a look at memory that
+ * other threads write. By the holder. */
+static inline tsm_swp_node_t *MPIDI_post_queue_next(const MPIDI_post_queue_t * queue)
+{
+    tsm_swp_node_t *head = queue->swp.head;
+
+    return head == &queue->swp.stub ? NULL : head;
+}
+
 /* 0 if the queue is empty; 1 if it has a node, or is of another kind than SWP. As cheap as can be, for
  * the fast path. A push, then a read of X, in one thread, and a write of X, then this, in another one:
  * if all are seq_cst, one thread finds what the other has written. Any thread. */

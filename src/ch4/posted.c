@@ -89,13 +89,28 @@ static int apply_cell(MPIDI_op_cell_t * cell)
     return mpi_errno;
 }
 
+/* Ask for the lines of the operation behind one of this kind, which its thread has written: else the
+ * holder of the VCI waits for them with each operation. It writes to the request as it issues it. */
+static void prefetch_next(const MPIDI_vci_t * vci, MPIDI_op_kind_t kind)
+{
+    tsm_swp_node_t *next = MPIDI_post_queue_next(&vci->posted);
+
+    if (!next)
+        return;
+    __builtin_prefetch(next);
+    if (MPIDI_op_has_request(kind))     /* as the next one, too, probably */
+        tsm_prefetch_write(&ITEM_REQUEST(NODE_ITEM(next))->cc);
+}
+
 /* Issue one posted operation. Takes no lock but the VCI, which is held; runs no progress hook. */
 static void apply(MPIDI_vci_t * vci, MPIDI_posted_t * item)
 {
     const int depth = MPIDI_VCI(vci->index).lock.count;
-    int mpi_errno = MPIDI_op_has_request(item->op.kind) ? apply_request(ITEM_REQUEST(item)) :
-        apply_cell(ITEM_CELL(item));
+    int mpi_errno;
 
+    prefetch_next(vci, item->op.kind);
+    mpi_errno = MPIDI_op_has_request(item->op.kind) ? apply_request(ITEM_REQUEST(item)) :
+        apply_cell(ITEM_CELL(item));
     if (unlikely(mpi_errno != MPI_SUCCESS))
         MPIDI_VCI(vci->index).lock.count = depth;       /* MPICH may fail inside the section */
 }

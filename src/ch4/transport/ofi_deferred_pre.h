@@ -77,9 +77,10 @@ typedef struct {
 } MPIDI_OFI_flush_errors_t;
 
 /* What waits at one endpoint: a circle of addresses with a FIFO for each; acknowledgements and other
- * receives, a FIFO each. */
+ * receives, a FIFO each. Its alignment keeps the endpoints of two VCIs (MPIDI_OFI_context_t, which has
+ * counts that each put writes) out of one cache line. */
 typedef struct {
-    MPIDI_OFI_deferred_item_t *last_peer;       /* first item to the address that had its turn
+    MPIDI_OFI_deferred_item_t *last_peer TSM_ALIGNED;   /* first item to the address that had its turn
                                                  * last, or NULL */
     int n_peers;
     struct MPIR_Request *first_recv;

@@ -35,9 +35,10 @@ typedef struct MPIDI_POSIX_ring_slot {
     } u;
 } MPIDI_POSIX_ring_slot_t;
 
-/* What a process has for one of its VCIs. The shared parts of all are in one segment (ring.c). */
+/* What a process has for one of its VCIs. The shared parts of all are in one segment (ring.c). Each
+ * message writes to it, so no two VCIs share a line. */
 typedef struct MPIDI_POSIX_ring_vsi {
-    tsm_ring_reader_t reader;   /* ring: NULL before there is MPI_COMM_WORLD */
+    tsm_ring_reader_t reader TSM_ALIGNED;       /* ring: NULL before there is MPI_COMM_WORLD */
     const tsm_ring_writer_t *sent_to;   /* with its last message: which ring, and the next position */
     uint64_t sent_next;
     MPIDI_POSIX_ring_cells_t cells;
