@@ -14,7 +14,6 @@ dropped because the machine's state changed within them.
 """
 import json
 import math
-import os
 import statistics
 import time
 

@@ -41,7 +41,7 @@ typedef struct {
     intptr_t cell_size, block_cells, max_blocks;        /* 0: no limit */
     MPIDU_genq_malloc_fn malloc_fn;
     MPIDU_genq_free_fn free_fn;
-    block_t *blocks;            /* those with room, the last one that got it first; then the others */
+    block_t *blocks;            /* those with room, the latest to get it first; then the others */
     intptr_t num_blocks, empty, fewest_empty;
     int until_reap;
 } pool_t;

@@ -20,7 +20,7 @@ static inline void MPIR_cc_set(MPIR_cc_t * cc, int n)
     MPL_atomic_relaxed_store_int(cc, n);
 }
 
-/* Whoever sees that nothing is left sees also what the last event wrote before it counted. */
+/* A thread that finds it complete also sees what the last event wrote before it counted. */
 static inline int MPIR_cc_is_complete(MPIR_cc_t * cc)
 {
     return MPL_atomic_load_int(cc) == 0;

@@ -11,8 +11,8 @@
  * from limiting a stream of short messages: MPIR_CVAR_CH4_SHM_BATCH and MPIR_CVAR_CH4_NETMOD_TURN. */
 
 /* Who polls: a nonblocking call; a call that waits, or a thread of the library; a call that waits and
- * has just polled in vain. Only between polls of the last kind no time passes but what the library
- * chooses. */
+ * has just polled in vain. Only for polls of the last kind does the library choose how much time passes
+ * before them. */
 enum { MPIDI_DRIVE_TEST, MPIDI_DRIVE_WAIT, MPIDI_DRIVE_AGAIN };
 
 /* Poll once. flag: MPIDI_PROGRESS_SHM, MPIDI_PROGRESS_NM. wait: one of the above. By the holder of the

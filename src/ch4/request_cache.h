@@ -50,6 +50,7 @@ static inline MPIR_Request *MPIDI_request_cache_get(int pool)
 /* For MPIR_Request_create_from_pool, up to complete.h, with its variable. */
 #define MPIR_Handle_obj_alloc_unsafe(objects_, blocks_, indices_) MPIDI_request_cache_get(pool)
 
+/* Give the object of a freed request back to the pool. Any thread; lock-free. */
 static inline void MPIDI_request_cache_put(MPIR_Request * req, int pool)
 {
     MPIDI_thread_t *self = MPIDI_thread_self();

@@ -3,10 +3,10 @@
  *     See COPYRIGHT in top-level directory
  */
 
-/* MPI_Sendrecv, MPI_Isendrecv and their forms with one buffer: in place of MPICH's sendrecv.c; written
- * anew. In MPICH a receive from MPI_PROC_NULL wrote its status into a request that all threads share,
- * and had no status in MPI_Isendrecv; that with one buffer sent what it had packed with the type of
- * the unpacked data. The blocking calls wait as MPI_Wait does. */
+/* MPI_Sendrecv, MPI_Isendrecv and their forms with one buffer: in place of MPICH's sendrecv.c;
+ * rewritten. In MPICH a receive from MPI_PROC_NULL wrote its status into a request that all threads
+ * share, and had no status in MPI_Isendrecv; that with one buffer sent what it had packed with the type
+ * of the unpacked data. The blocking calls wait as MPI_Wait does. */
 
 #include "mpiimpl.h"
 #include "threads/request_done.h"

@@ -184,8 +184,8 @@ static int finish_sends(void)
     return mpi_errno;
 }
 
-/* The processes of MPI_COMM_WORLD receive what they shall before MPIDI_progress_quiesce ends: it has a
- * barrier. Others, which were spawned or have connected, may do so later. */
+/* The processes of MPI_COMM_WORLD receive what they wait for before MPIDI_progress_quiesce ends: it has
+ * a barrier. Others, which were spawned or have connected, may do so later. */
 static int MPII_quiesce(void)
 {
     int mpi_errno = MPI_SUCCESS, quiesce_errno;

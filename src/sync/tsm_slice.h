@@ -74,6 +74,7 @@ __attribute__((visibility("hidden"), cold)) void tsm_slice_end_(void);
  * thread, while no other is between begin and end. Without a call the extension is off. */
 int tsm_slice_start(int allowed);
 
+/* 1 if threads ask. Any thread; wait-free. */
 static inline int tsm_slice_supported(void)
 {
     return TSM_HAVE_SLICE && tsm_slice_on_;

@@ -164,6 +164,7 @@ typedef struct tsm_wait_state {
     uint32_t round;                     /* spins of each */
 } tsm_wait_state_t;
 
+/* By the thread that waits; wait-free. */
 static inline tsm_wait_state_t tsm_wait_begin(tsm_wait_policy_t policy)
 {
     uint32_t spins = tsm_load_processors() == 1 ? 0 : policy.spins;

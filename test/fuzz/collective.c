@@ -216,8 +216,7 @@ static void prepare(call_t * x)
 {
     for (int k = IN; k <= OUT; k++) {
         size_t n = (size_t) (places(x, k) + 2) * (size_t) x->words;
-        x->mem[k] = malloc(n * 4);
-        FZ_CHECK(x->l, x->mem[k], "no memory");
+        x->mem[k] = fz_alloc(n * 4);
         for (size_t i = 0; i < n; i++)
             x->mem[k][i] = GAP;
     }

@@ -13,7 +13,6 @@
 #define MOST 12                 /* messages of a sending thread */
 
 enum { RECV, IRECV, PROBE, MPROBE, IMPROBE, CANCEL, WAYS };
-enum { ANY_SRC = 1, ANY_TG = 2 };
 
 typedef struct {
     uint32_t member, thread, i;
@@ -41,7 +40,7 @@ static size_t bytes_of(const crowd_t * x, head_t h)
 
 static int tag_of(const fz_lane_t * l, const crowd_t * x, head_t h)
 {
-    return fz_tag(l, x->wild & ANY_TG ? (int) (h.i % 3) : 0);
+    return fz_tag(l, x->wild & FZ_ANY_TG ? (int) (h.i % 3) : 0);
 }
 
 static void fill(const crowd_t * x, unsigned char *p, head_t h)
@@ -100,14 +99,14 @@ static int cancelled_recv(fz_lane_t * l, MPI_Request req, MPI_Status * st)
 
 static void receive_one(fz_lane_t * l, const crowd_t * x, unsigned char *in, MPI_Status * st)
 {
-    int src = (x->c->me + x->c->n - x->shift) % x->c->n, tag = fz_tag(l, 0), flag = 0;
+    int src = fz_src(x->c, x->shift), tag = fz_tag(l, 0), flag = 0;
     MPI_Comm comm = x->c->comm;
     MPI_Message m;
     MPI_Request req;
 
-    if (x->wild & ANY_SRC)
+    if (x->wild & FZ_ANY_SRC)
         src = MPI_ANY_SOURCE;
-    if (x->wild & ANY_TG)
+    if (x->wild & FZ_ANY_TG)
         tag = MPI_ANY_TAG;
     switch (fz_own_draw(l, WAYS)) {
         case MPROBE:
@@ -164,12 +163,11 @@ static void take_part(fz_lane_t * l, int thread, void *arg)
 {
     crowd_t *x = arg;
     int last[FZ_MAX_PROCS][FZ_MAX_HELPERS];
-    unsigned char *mem = malloc((size_t) (x->n + 2) * x->room);
+    unsigned char *mem = fz_alloc((size_t) (x->n + 2) * x->room);
     unsigned char *in = mem + (size_t) x->n * x->room, *want = in + x->room;
     MPI_Request req[MOST];
     MPI_Status st;
 
-    FZ_CHECK(l, mem, "no memory");
     memset(last, -1, sizeof(last));
     send_all(l, x, thread, mem, req);
     for (int i = 0; i < x->share; i++) {
@@ -192,14 +190,14 @@ void fz_crowd(fz_lane_t * l, fz_comm_t * c)
     x.room = rooms[fz_draw(l, 7)];
     x.key = fz_next(&l->rng);
     if (!c->own)
-        x.wild &= ANY_SRC;
+        x.wild &= FZ_ANY_SRC;
     if (x.fan_in)
-        x.wild |= ANY_SRC;
+        x.wild |= FZ_ANY_SRC;
     if (x.room > fz.plan.max_bytes)
         x.room = fz.plan.max_bytes;
     for (int m = 0; m < c->n; m++)
         x.share += target_of(&x, m) == c->me ? x.n : 0;
     fz_threads(l, x.threads, take_part, &x);
-    if (x.wild & ANY_TG)
+    if (x.wild & FZ_ANY_TG)
         MPI_Barrier(l->ctl);
 }

@@ -33,7 +33,7 @@ size_t fz_draw_bytes(fz_lane_t * l)
     return r % (top + 1);
 }
 
-static void *alloc(size_t bytes)
+void *fz_alloc(size_t bytes)
 {
     void *p = malloc(bytes ? bytes : 1);
     FZ_CHECK(NULL, p, "no memory");
@@ -50,7 +50,7 @@ static void cut_blocks(fz_lane_t * l, fz_buf_t * b, int kind)
         many = (int) b->bytes;
         len = 1;
     }
-    b->block = alloc((size_t) (many + 1) * sizeof(*b->block));
+    b->block = fz_alloc((size_t) (many + 1) * sizeof(*b->block));
     left = b->bytes;
     for (b->blocks = 0; left > 0; b->blocks++) {
         size_t n = kind == INDEXED && len > 2 ? len - (size_t) fz_own_draw(l, 2) : len;
@@ -66,8 +66,8 @@ static void cut_blocks(fz_lane_t * l, fz_buf_t * b, int kind)
 
 static void commit_indexed(fz_buf_t * b)
 {
-    int *len = alloc(sizeof(int) * (size_t) (b->blocks + 1));
-    int *at = alloc(sizeof(int) * (size_t) (b->blocks + 1));
+    int *len = fz_alloc(sizeof(int) * (size_t) (b->blocks + 1));
+    int *at = fz_alloc(sizeof(int) * (size_t) (b->blocks + 1));
 
     for (int i = 0; i < b->blocks; i++) {
         len[i] = (int) b->block[i].bytes;
@@ -108,14 +108,14 @@ static void one_block(fz_lane_t * l, fz_buf_t * b, int kind)
     b->count = (int) b->bytes / u;
     b->span = b->bytes;
     b->blocks = b->bytes > 0;
-    b->block = alloc(sizeof(*b->block));
+    b->block = fz_alloc(sizeof(*b->block));
     b->block[0].at = 0;
     b->block[0].bytes = b->bytes;
 }
 
 fz_buf_t *fz_buf_new(fz_lane_t * l, size_t bytes, int contiguous)
 {
-    fz_buf_t *b = alloc(sizeof(*b));
+    fz_buf_t *b = fz_alloc(sizeof(*b));
     int kind = contiguous ? BYTES : fz_own_draw(l, 4);
 
     memset(b, 0, sizeof(*b));
@@ -153,9 +153,21 @@ void fz_fill(void *p, size_t bytes, uint64_t key)
     }
 }
 
+int fz_holds(const void *p, size_t bytes, uint64_t key)
+{
+    const unsigned char *q = p;
+
+    for (size_t i = 0; i < bytes; i += 8) {
+        uint64_t w = word(key, i / 8);
+        if (memcmp(q + i, &w, bytes - i < 8 ? bytes - i : 8))
+            return 0;
+    }
+    return 1;
+}
+
 void fz_buf_fill(fz_buf_t * b, uint64_t key)
 {
-    unsigned char *packed = alloc(b->bytes), *from = packed;
+    unsigned char *packed = fz_alloc(b->bytes), *from = packed;
 
     fz_fill(packed, b->bytes, key);
     for (int i = 0; i < b->blocks; from += b->block[i].bytes, i++)
@@ -175,7 +187,7 @@ static void check_untouched(const fz_lane_t * l, const fz_buf_t * b, size_t from
 void fz_buf_check(const fz_lane_t * l, const fz_buf_t * b, size_t bytes, uint64_t key,
                   const char *what)
 {
-    unsigned char *want = alloc(b->bytes);
+    unsigned char *want = fz_alloc(b->bytes);
     size_t done = 0, end = 0;
 
     memset(want, UNTOUCHED, b->bytes);

@@ -19,7 +19,6 @@
 
 enum { SEND, SSEND, RSEND, ISEND, ISSEND, IRSEND, BSEND, IBSEND, FREED_ISEND, SEND_KINDS };
 enum { IRECV_FIRST, IRECV_LATER, RECV, PROBE, IPROBE, MPROBE, IMPROBE, RECV_KINDS };
-enum { ANY_SRC = 1, ANY_TG = 2 };
 
 typedef struct {
     int src, dst, tag, send, recv, taken;
@@ -51,8 +50,7 @@ void fz_bsend_begin(fz_lane_t * l)
     l->bsend_used = 0;
     if (l->id != fz.plan.bsend_lane)
         return;
-    l->bsend_mem = malloc(BSEND_BYTES);
-    FZ_CHECK(l, l->bsend_mem, "no memory");
+    l->bsend_mem = fz_alloc(BSEND_BYTES);
     MPI_Buffer_attach(l->bsend_mem, BSEND_BYTES);
 }
 
@@ -138,8 +136,8 @@ static void make_plan(exchange_t * x)
 
 static int same_class(const exchange_t * x, const msg_t * a, const msg_t * b)
 {
-    return a->dst == b->dst && (x->wild & ANY_SRC || a->src == b->src) &&
-        (x->wild & ANY_TG || a->tag == b->tag);
+    return a->dst == b->dst && (x->wild & FZ_ANY_SRC || a->src == b->src) &&
+        (x->wild & FZ_ANY_TG || a->tag == b->tag);
 }
 
 /* --- receives ------------------------------------------------------------ */
@@ -160,12 +158,12 @@ static recv_t *new_recv(exchange_t * x, int msg)
 
 static int source_of(const exchange_t * x, int msg)
 {
-    return x->wild & ANY_SRC ? MPI_ANY_SOURCE : fz_rank(x->c, x->msg[msg].src);
+    return x->wild & FZ_ANY_SRC ? MPI_ANY_SOURCE : fz_rank(x->c, x->msg[msg].src);
 }
 
 static int tag_of(const exchange_t * x, int msg)
 {
-    return x->wild & ANY_TG ? MPI_ANY_TAG : x->msg[msg].tag;
+    return x->wild & FZ_ANY_TG ? MPI_ANY_TAG : x->msg[msg].tag;
 }
 
 static void complete_recv(recv_t * r, const MPI_Status * st)
@@ -329,7 +327,7 @@ static msg_t *expected(exchange_t * x, const recv_t * r)
     for (int i = 0; i < x->msgs; i++) {
         msg_t *m = &x->msg[i];
         if (!m->taken && m->src == src && same_class(x, m, &x->msg[r->msg]) &&
-            (x->wild & ANY_TG || m->tag == r->st.MPI_TAG))
+            (x->wild & FZ_ANY_TG || m->tag == r->st.MPI_TAG))
             return m;
     }
     return NULL;
@@ -363,7 +361,7 @@ void fz_exchange(fz_lane_t * l, fz_comm_t * c, int may_free)
     x.posted_first = fz_draw(l, 2);
     x.ready = x.posted_first && fz_draw(l, 3) == 0;
     if (!c->own)
-        x.wild &= ANY_SRC;
+        x.wild &= FZ_ANY_SRC;
     make_plan(&x);
     post_irecvs(&x, IRECV_FIRST);
     if (x.ready)
@@ -381,7 +379,7 @@ void fz_exchange(fz_lane_t * l, fz_comm_t * c, int may_free)
     fz_complete(l, x.reqs, x.req, done, &x);
     for (int i = 0; i < x.recvs; i++)
         check_recv(&x, &x.recv[i]);
-    if (x.wild == (ANY_SRC | ANY_TG))
+    if (x.wild == (FZ_ANY_SRC | FZ_ANY_TG))
         MPI_Barrier(l->ctl);
     if (l->id == fz.plan.bsend_lane)
         refresh_bsend(l);

@@ -11,7 +11,6 @@
 #define TAGS 3
 #define UNTOUCHED 0x5a
 
-enum { ANY_SRC = 1, ANY_TG = 2 };
 
 typedef struct {
     fz_lane_t *l;
@@ -63,8 +62,8 @@ static void post(flood_t * x)
             if (target_of(x, m) != x->c->me)
                 continue;
             MPI_Irecv(place(&x->in, x, r), (int) x->room, MPI_BYTE,
-                      x->wild & ANY_SRC ? MPI_ANY_SOURCE : m,
-                      x->wild & ANY_TG ? MPI_ANY_TAG : tag_of(x, m, i), x->c->comm, &x->req[r]);
+                      x->wild & FZ_ANY_SRC ? MPI_ANY_SOURCE : m,
+                      x->wild & FZ_ANY_TG ? MPI_ANY_TAG : tag_of(x, m, i), x->c->comm, &x->req[r]);
             r++;
         }
     }
@@ -105,7 +104,7 @@ static void complete(flood_t * x)
 static int expected(const flood_t * x, const char *taken, const MPI_Status * st)
 {
     for (int i = 0; i < x->n; i++) {
-        if (!taken[i] && (x->wild & ANY_TG || tag_of(x, st->MPI_SOURCE, i) == st->MPI_TAG))
+        if (!taken[i] && (x->wild & FZ_ANY_TG || tag_of(x, st->MPI_SOURCE, i) == st->MPI_TAG))
             return i;
     }
     return -1;
@@ -114,9 +113,9 @@ static int expected(const flood_t * x, const char *taken, const MPI_Status * st)
 static void check(const flood_t * x)
 {
     char *taken = calloc((size_t) x->c->n, MOST);
-    unsigned char *want = malloc(x->room + 1);
+    unsigned char *want = fz_alloc(x->room);
 
-    FZ_CHECK(x->l, taken && want, "no memory");
+    FZ_CHECK(x->l, taken, "no memory");
     for (int r = 0; r < x->recvs; r++) {
         const MPI_Status *st = &x->st[r];
         int m = st->MPI_SOURCE, bytes;
@@ -146,14 +145,13 @@ void fz_flood(fz_lane_t * l, fz_comm_t * c)
     x.room = rooms[fz_draw(l, 6)];
     x.key = fz_next(&l->rng);
     if (!c->own)
-        x.wild &= ANY_SRC;
+        x.wild &= FZ_ANY_SRC;
     for (int m = 0; m < c->n; m++)
         x.recvs += target_of(&x, m) == c->me ? x.n : 0;
     x.in = fz_mem_new(l, (size_t) x.recvs * x.room);
     x.out = fz_mem_new(l, (size_t) x.n * x.room);
-    x.req = malloc(sizeof(*x.req) * (size_t) (x.recvs + x.n + 1));
-    x.st = malloc(sizeof(*x.st) * (size_t) (x.recvs + x.n + 1));
-    FZ_CHECK(l, x.req && x.st, "no memory");
+    x.req = fz_alloc(sizeof(*x.req) * (size_t) (x.recvs + x.n));
+    x.st = fz_alloc(sizeof(*x.st) * (size_t) (x.recvs + x.n));
     if (!later)
         post(&x);
     send(&x);
@@ -161,7 +159,7 @@ void fz_flood(fz_lane_t * l, fz_comm_t * c)
         post(&x);
     complete(&x);
     check(&x);
-    if (x.wild == (ANY_SRC | ANY_TG))
+    if (x.wild == (FZ_ANY_SRC | FZ_ANY_TG))
         MPI_Barrier(l->ctl);
     fz_mem_free(&x.in);
     fz_mem_free(&x.out);

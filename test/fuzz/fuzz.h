@@ -27,6 +27,9 @@
 #define FZ_TAG_NEVER (FZ_TAG_USES - 1)  /* no message has it */
 #define FZ_TAG_BITS 17
 
+/* Of the receives of a scene. */
+enum { FZ_ANY_SRC = 1, FZ_ANY_TG = 2 };
+
 /* A communicator as its members see it: they are numbered 0..n-1, in an intercommunicator through
  * both groups. */
 typedef struct {
@@ -148,6 +151,18 @@ static inline int fz_member(const fz_comm_t * c, int source)
     return c->second && c->me < c->second ? source + c->second : source;
 }
 
+/* Every member sends to the one `shift` further on, and receives from the one as far back. Not for
+ * intercommunicators. */
+static inline int fz_dst(const fz_comm_t * c, int shift)
+{
+    return (c->me + shift) % c->n;
+}
+
+static inline int fz_src(const fz_comm_t * c, int shift)
+{
+    return (c->me + c->n - shift) % c->n;
+}
+
 static inline int fz_tag(const fz_lane_t * l, int use)
 {
     return ((l->scene & 1023) * FZ_TAG_USES + use) * FZ_MAX_THREADS + l->id;
@@ -190,6 +205,8 @@ uint64_t fz_buf_sum(const fz_buf_t * b);
 void fz_buf_free_type(fz_buf_t * b);
 void fz_buf_free(fz_buf_t * b);
 void fz_fill(void *p, size_t bytes, uint64_t key);
+int fz_holds(const void *p, size_t bytes, uint64_t key);        /* what fz_fill has written */
+void *fz_alloc(size_t bytes);
 
 /* memory.c */
 void fz_shared_mem_begin(void);
@@ -234,9 +251,16 @@ void fz_bsend_begin(fz_lane_t * l);
 void fz_bsend_end(fz_lane_t * l);
 int fz_bsend(fz_lane_t * l, const fz_buf_t * b, int dst, int tag, MPI_Comm comm);
 
-/* rma.c, rma_shared.c */
+/* rma.c; flushes in a random way; fz_count adds 1 to the word at `at`, which only such calls with the
+ * same `by` change */
+enum { FZ_BY_FETCH, FZ_BY_CAS, FZ_BY_ADD, FZ_COUNTERS };
 void fz_rma_begin(fz_lane_t * l);
 void fz_rma_end(fz_lane_t * l);
+void fz_flush(fz_lane_t * l, int target, MPI_Win win);
+void fz_flush_local(fz_lane_t * l, int target, MPI_Win win);
+void fz_count(fz_lane_t * l, int by, int target, MPI_Aint at, MPI_Win win);
+
+/* rma_shared.c */
 void fz_shared_win_begin(void);
 void fz_shared_win_end(void);
 

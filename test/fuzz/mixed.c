@@ -207,17 +207,17 @@ static void end(mixed_t * x, item_t * t)
 static void draw_item(mixed_t * x, item_t * t)
 {
     fz_lane_t *l = x->l;
-    int n = x->c->n, shift = fz_draw(l, n), me = x->c->me;
+    int shift = fz_draw(l, x->c->n);
 
     t->kind = fz_draw(l, KINDS);
-    t->dst = (me + shift) % n;
-    t->src = (me + n - shift) % n;
+    t->dst = fz_dst(x->c, shift);
+    t->src = fz_src(x->c, shift);
     t->tag = fz_tag(l, fz_draw(l, 3));
     t->bytes = fz_draw_bytes(l);
     t->key = fz_next(&l->rng);
     t->in = fz_buf_new(l, t->bytes, 0);
     t->out = fz_buf_new(l, t->bytes, 0);
-    fz_buf_fill(t->out, fz_mix(t->key, (uint64_t) me, 0));
+    fz_buf_fill(t->out, fz_mix(t->key, (uint64_t) x->c->me, 0));
     t->sum[0] = (uint32_t) fz_mix(t->key, (uint64_t) fz.rank, 0);
 }
 

@@ -23,21 +23,11 @@ static uint64_t key_of(const persistent_t * x, int member, int pair)
     return fz_mix(x->key + (uint64_t) x->round, (uint64_t) member, (uint64_t) pair);
 }
 
-static int dst_of(const fz_comm_t * c, int shift)
-{
-    return (c->me + shift) % c->n;
-}
-
-static int src_of(const fz_comm_t * c, int shift)
-{
-    return (c->me + c->n - shift) % c->n;
-}
-
 static void init_pair(persistent_t * x, int i)
 {
     MPI_Comm comm = x->c->comm;
     fz_lane_t *l = x->l;
-    int dst = dst_of(x->c, x->shift), src = src_of(x->c, x->shift), tag = fz_tag(l, i % 3);
+    int dst = fz_dst(x->c, x->shift), src = fz_src(x->c, x->shift), tag = fz_tag(l, i % 3);
     fz_buf_t *in, *out;
 
     x->bytes[i] = fz_draw_bytes(l);
@@ -75,7 +65,7 @@ static void done(void *arg, int i, const MPI_Status * st)
     MPI_Get_count(st, MPI_BYTE, &bytes);
     FZ_CHECK(x->l, (size_t) bytes == x->bytes[i] && st->MPI_TAG == fz_tag(x->l, i % 3),
              "persistent receive %d: %d bytes, tag %d", i, bytes, st->MPI_TAG);
-    fz_buf_check(x->l, x->in[i], x->bytes[i], key_of(x, src_of(x->c, x->shift), i),
+    fz_buf_check(x->l, x->in[i], x->bytes[i], key_of(x, fz_src(x->c, x->shift), i),
                  "persistent receive");
 }
 
@@ -106,32 +96,28 @@ void fz_persistent(fz_lane_t * l, fz_comm_t * c)
 /* --- partitioned --------------------------------------------------------- */
 
 typedef struct {
-    int parts, first, step;
+    int parts;
     MPI_Request send;
 } ready_t;
 
-static void *make_ready(void *arg)
+/* The even partitions or the odd ones. */
+static void make_ready(fz_lane_t * l, int first, void *arg)
 {
     ready_t *r = arg;
 
-    for (int p = r->first; p < r->parts; p += r->step)
+    (void) l;
+    for (int p = first; p < r->parts; p += 2)
         MPI_Pready(p, r->send);
-    return NULL;
 }
 
 /* All partitions, in one of several ways. */
 static void all_ready(fz_lane_t * l, int parts, MPI_Request send)
 {
     int list[MAX_PARTS], cut = fz_own_draw(l, parts + 1);
-    ready_t even = { parts, 0, 2, send }, odd = { parts, 1, 2, send };
-    pthread_t thread;
+    ready_t all = { parts, send };
 
     switch (fz_own_draw(l, 3)) {
-        case 0:
-            FZ_CHECK(l, pthread_create(&thread, NULL, make_ready, &odd) == 0, "no more threads");
-            make_ready(&even);
-            pthread_join(thread, NULL);
-            break;
+        case 0: fz_threads(l, 2, make_ready, &all); break;
         case 1:
             if (cut > 0)
                 MPI_Pready_range(0, cut - 1, send);
@@ -148,13 +134,8 @@ static void all_ready(fz_lane_t * l, int parts, MPI_Request send)
 /* A partition that has arrived holds its data before the whole request is complete. */
 static void check_part(fz_lane_t * l, const unsigned char *in, int p, size_t bytes, uint64_t key)
 {
-    unsigned char *want = malloc(bytes + 1);
-
-    FZ_CHECK(l, want, "no memory");
-    fz_fill(want, bytes, fz_mix(key, 3, (uint64_t) p));
-    FZ_CHECK(l, !memcmp(in + (size_t) p * bytes, want, bytes), "partition %d of %zu bytes damaged",
-             p, bytes);
-    free(want);
+    FZ_CHECK(l, fz_holds(in + (size_t) p * bytes, bytes, fz_mix(key, 3, (uint64_t) p)),
+             "partition %d of %zu bytes damaged", p, bytes);
 }
 
 static void round_of_parts(fz_lane_t * l, MPI_Request req[2], int parts, size_t bytes,
@@ -184,14 +165,13 @@ static void round_of_parts(fz_lane_t * l, MPI_Request req[2], int parts, size_t 
 void fz_partitioned(fz_lane_t * l, fz_comm_t * c)
 {
     int parts = 1 + fz_draw(l, MAX_PARTS), rounds = 1 + fz_draw(l, 3), tag = fz_tag(l, 0);
-    int shift = 1 + fz_draw(l, c->n - 1), dst = dst_of(c, shift), src = src_of(c, shift);
+    int shift = 1 + fz_draw(l, c->n - 1), dst = fz_dst(c, shift), src = fz_src(c, shift);
     size_t bytes = fz_draw_bytes(l) / (size_t) parts;
     uint64_t key = fz_mix(l->rng, 10, 0);
     size_t all = (size_t) parts * bytes;
-    unsigned char *mem[2] = { malloc(all + 1), malloc(all + 1) };
+    unsigned char *mem[2] = { fz_alloc(all), fz_alloc(all) };
     MPI_Request req[2];
 
-    FZ_CHECK(l, mem[0] && mem[1], "no memory");
     MPI_Precv_init(mem[0], parts, (MPI_Count) bytes, MPI_BYTE, src, tag, c->comm, MPI_INFO_NULL,
                    &req[0]);
     MPI_Psend_init(mem[1], parts, (MPI_Count) bytes, MPI_BYTE, dst, tag, c->comm, MPI_INFO_NULL,

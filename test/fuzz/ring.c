@@ -5,17 +5,6 @@
  * reaches at the same time. */
 #include "fuzz.h"
 
-/* Every member sends to the one `shift` further. Not for intercommunicators. */
-static int next_of(const fz_comm_t * c, int shift)
-{
-    return (c->me + shift) % c->n;
-}
-
-static int before_of(const fz_comm_t * c, int shift)
-{
-    return (c->me + c->n - shift) % c->n;
-}
-
 static void check_status(fz_lane_t * l, const MPI_Status * st, int source, int tag, size_t bytes)
 {
     int n;
@@ -29,7 +18,7 @@ static void check_status(fz_lane_t * l, const MPI_Status * st, int source, int t
 static void sendrecv(fz_lane_t * l, fz_comm_t * c, int shift, int tag, uint64_t key)
 {
     size_t bytes = fz_draw_bytes(l);
-    int dst = next_of(c, shift), src = before_of(c, shift);
+    int dst = fz_dst(c, shift), src = fz_src(c, shift);
     fz_buf_t *out = fz_buf_new(l, bytes, 0), *in = fz_buf_new(l, bytes, 0);
     MPI_Status st;
 
@@ -45,7 +34,7 @@ static void sendrecv(fz_lane_t * l, fz_comm_t * c, int shift, int tag, uint64_t 
 static void replace(fz_lane_t * l, fz_comm_t * c, int shift, int tag, uint64_t key)
 {
     size_t bytes = fz_draw_bytes(l);
-    int dst = next_of(c, shift), src = before_of(c, shift);
+    int dst = fz_dst(c, shift), src = fz_src(c, shift);
     fz_buf_t *b = fz_buf_new(l, bytes, 0);
     MPI_Status st;
 
@@ -99,7 +88,7 @@ static void cancel_idle(fz_lane_t * l, fz_comm_t * c)
 static void cancel_race(fz_lane_t * l, fz_comm_t * c, int shift, uint64_t key)
 {
     size_t bytes = fz_draw_bytes(l);
-    int dst = next_of(c, shift), src = before_of(c, shift), tag = fz_tag(l, 0), flag;
+    int dst = fz_dst(c, shift), src = fz_src(c, shift), tag = fz_tag(l, 0), flag;
     int from = fz_own_draw(l, 2) ? MPI_ANY_SOURCE : src;
     fz_buf_t *out = fz_buf_new(l, bytes, 0), *in = fz_buf_new(l, bytes, 0);
     MPI_Request sreq, rreq;

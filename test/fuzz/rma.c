@@ -154,12 +154,43 @@ static void end(epoch_t * e, int target)
 
 /* --- operations ---------------------------------------------------------- */
 
-static void flush(epoch_t * e, int target)
+void fz_flush(fz_lane_t * l, int target, MPI_Win win)
 {
-    if (fz_own_draw(e->l, 2))
-        MPI_Win_flush(target, e->l->win);
+    if (fz_own_draw(l, 2))
+        MPI_Win_flush(target, win);
     else
-        MPI_Win_flush_all(e->l->win);
+        MPI_Win_flush_all(win);
+}
+
+void fz_flush_local(fz_lane_t * l, int target, MPI_Win win)
+{
+    if (fz_own_draw(l, 2))
+        MPI_Win_flush_local(target, win);
+    else
+        MPI_Win_flush_local_all(win);
+}
+
+void fz_count(fz_lane_t * l, int by, int target, MPI_Aint at, MPI_Win win)
+{
+    uint64_t one = 1, seen = 0, old, next;
+
+    switch (by) {
+        case FZ_BY_ADD:
+            MPI_Accumulate(&one, 1, MPI_UINT64_T, target, at, 1, MPI_UINT64_T, MPI_SUM, win);
+            fz_flush_local(l, target, win);
+            break;
+        case FZ_BY_FETCH:
+            MPI_Fetch_and_op(&one, &seen, MPI_UINT64_T, target, at, MPI_SUM, win);
+            fz_flush(l, target, win);
+            break;
+        default:
+            do {
+                old = seen;
+                next = old + 1;
+                MPI_Compare_and_swap(&next, &old, &seen, MPI_UINT64_T, target, at, win);
+                fz_flush(l, target, win);
+            } while (seen != old);
+    }
 }
 
 static void put(epoch_t * e, int op, int target, int strided)
@@ -190,10 +221,10 @@ static void put_flush_get(epoch_t * e, int op, int target)
     uint64_t *back = e->mem[op] + fz.plan.part;
 
     put(e, op, target, 0);
-    flush(e, target);
+    fz_flush(l, target, l->win);
     memset(back, 0, (size_t) n * 8);
     MPI_Get(back, n, MPI_UINT64_T, target, slot(fz.rank, op), n, MPI_UINT64_T, l->win);
-    flush(e, target);
+    fz_flush(l, target, l->win);
     FZ_CHECK(l, !memcmp(back, e->mem[op], (size_t) n * 8), "got %d words from %d other than put",
              n, target);
 }
@@ -217,19 +248,6 @@ static void ordered(epoch_t * e, int op, int target)
     MPI_Accumulate(last, n, MPI_UINT64_T, target, at, n, MPI_UINT64_T, MPI_SUM, win);
 }
 
-/* Adds 1 to counter 1, by trying. */
-static void cas(epoch_t * e, int target)
-{
-    uint64_t old = 0, seen = 0, next;
-
-    do {
-        old = seen;
-        next = old + 1;
-        MPI_Compare_and_swap(&next, &old, &seen, MPI_UINT64_T, target, 1, e->l->win);
-        flush(e, target);
-    } while (seen != old);
-}
-
 static void operate(epoch_t * e, int op, int target)
 {
     MPI_Win win = e->l->win;
@@ -241,7 +259,7 @@ static void operate(epoch_t * e, int op, int target)
         case PUT: put(e, op, target, 0); break;
         case STRIDED_PUT: put(e, op, target, 1); break;
         case PUT_FLUSH_GET: put_flush_get(e, op, target); break;
-        case CAS: cas(e, target); break;
+        case CAS: fz_count(e->l, FZ_BY_CAS, target, 1, win); break;
         case ORDERED: ordered(e, op, target); break;
         case ADD:
             MPI_Accumulate(m, 1, MPI_UINT64_T, target, 0, 1, MPI_UINT64_T, MPI_SUM, win);
@@ -269,9 +287,8 @@ static void check_put(const epoch_t * e, int origin, int op)
 {
     const uint64_t *got = e->l->win_mem + slot(origin, op);
     int step = e->kind[op] == STRIDED_PUT ? 2 : 1;
-    uint64_t *want = malloc((size_t) e->words[op] * 8);
+    uint64_t *want = fz_alloc((size_t) e->words[op] * 8);
 
-    FZ_CHECK(e->l, want, "no memory");
     fz_fill(want, (size_t) e->words[op] * 8, put_key(e, origin, op));
     for (int i = 0; i < e->words[op]; i++)
         FZ_CHECK(e->l, got[i * step] == want[i], "epoch %d, operation %d (kind %d) of %d words "

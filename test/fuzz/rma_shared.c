@@ -9,8 +9,6 @@
 
 #define PART 1024
 
-enum { BY_FETCH, BY_CAS, BY_ADD, COUNTERS };
-
 static MPI_Win win = MPI_WIN_NULL;
 static uint64_t *mem;
 
@@ -46,7 +44,7 @@ void fz_shared_win_end(void)
     if (fz.rank == 0) {
         uint64_t sum = 0;
         MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, win);
-        for (int i = 0; i < COUNTERS; i++)
+        for (int i = 0; i < FZ_COUNTERS; i++)
             sum += mem[i];
         MPI_Win_unlock(0, win);
         FZ_CHECK(NULL, sum == all, "shared window: the counters' sum is %llu, not %llu",
@@ -55,42 +53,24 @@ void fz_shared_win_end(void)
     MPI_Win_free(&win);
 }
 
-static void flush(fz_lane_t * l, int target)
-{
-    if (fz_own_draw(l, 2))
-        MPI_Win_flush(target, win);
-    else
-        MPI_Win_flush_all(win);
-}
-
-static void flush_local(fz_lane_t * l, int target)
-{
-    if (fz_own_draw(l, 2))
-        MPI_Win_flush_local(target, win);
-    else
-        MPI_Win_flush_local_all(win);
-}
-
 /* Puts, forgets the origin's copy, and gets it back. */
 static void put_and_get(fz_lane_t * l)
 {
     int target = fz_own_draw(l, fz.size), words = 1 + fz_own_draw(l, PART), wait = 0;
-    uint64_t key = fz_next(&l->jitter), *m = malloc(PART * 8), want[PART];
+    uint64_t key = fz_next(&l->jitter), *m = fz_alloc(PART * 8);
     MPI_Request req;
 
-    FZ_CHECK(l, m, "no memory");
-    fz_fill(want, (size_t) words * 8, key);
-    memcpy(m, want, (size_t) words * 8);
+    fz_fill(m, (size_t) words * 8, key);
     if (fz_own_draw(l, 2)) {
         MPI_Put(m, words, MPI_UINT64_T, target, part(l->id, fz.rank), words, MPI_UINT64_T, win);
-        flush_local(l, target);
+        fz_flush_local(l, target, win);
     } else {
         MPI_Rput(m, words, MPI_UINT64_T, target, part(l->id, fz.rank), words, MPI_UINT64_T, win,
                  &req);
         fz_complete(l, 1, &req, fz_completed_nothing, NULL);
     }
     memset(m, 0xdd, (size_t) words * 8);
-    flush(l, target);
+    fz_flush(l, target, win);
     wait = fz_own_draw(l, 2);
     if (wait)
         MPI_Rget(m, words, MPI_UINT64_T, target, part(l->id, fz.rank), words, MPI_UINT64_T, win,
@@ -100,33 +80,17 @@ static void put_and_get(fz_lane_t * l)
     if (wait)
         fz_complete(l, 1, &req, fz_completed_nothing, NULL);
     else
-        flush(l, target);
-    FZ_CHECK(l, !memcmp(m, want, (size_t) words * 8), "shared window: got %d words from %d other "
+        fz_flush(l, target, win);
+    FZ_CHECK(l, fz_holds(m, (size_t) words * 8, key), "shared window: got %d words from %d other "
              "than put", words, target);
     free(m);
 }
 
 static void add(fz_lane_t * l)
 {
-    uint64_t one = 1, seen = 0, old, next;
+    int by = fz_own_draw(l, FZ_COUNTERS);
 
-    switch (fz_own_draw(l, COUNTERS)) {
-        case BY_ADD:
-            MPI_Accumulate(&one, 1, MPI_UINT64_T, 0, BY_ADD, 1, MPI_UINT64_T, MPI_SUM, win);
-            flush_local(l, 0);
-            break;
-        case BY_FETCH:
-            MPI_Fetch_and_op(&one, &seen, MPI_UINT64_T, 0, BY_FETCH, MPI_SUM, win);
-            flush(l, 0);
-            break;
-        default:
-            do {
-                old = seen;
-                next = old + 1;
-                MPI_Compare_and_swap(&next, &old, &seen, MPI_UINT64_T, 0, BY_CAS, win);
-                flush(l, 0);
-            } while (seen != old);
-    }
+    fz_count(l, by, 0, by, win);
     l->shared_puts++;
 }
 

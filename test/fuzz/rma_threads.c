@@ -13,7 +13,6 @@
 #define GAP 0x5a5a5a5a5a5a5a5au
 
 enum { PUT, GET, ACCUMULATE, FETCH, COUNT, KINDS };
-enum { BY_FETCH, BY_CAS, BY_ADD, COUNTERS };
 enum { ALLOCATED, CREATED, DYNAMIC, FLAVOURS };
 
 typedef struct {
@@ -47,7 +46,7 @@ typedef struct {
 
 static int part_at(const scene_t * x, int origin, int thread)
 {
-    return COUNTERS + (origin * FZ_MAX_HELPERS + thread) * x->words;
+    return FZ_COUNTERS + (origin * FZ_MAX_HELPERS + thread) * x->words;
 }
 
 static MPI_Aint place(const scene_t * x, int word)
@@ -80,7 +79,7 @@ static void make_window(scene_t * x)
     }
     MPI_Win_lock_all(0, x->win);
     for (size_t i = 0; i < x->bytes / 8; i++)
-        x->mem[i] = i < COUNTERS ? 0 : GAP;
+        x->mem[i] = i < FZ_COUNTERS ? 0 : GAP;
     MPI_Win_sync(x->win);
     MPI_Barrier(comm);
 }
@@ -122,19 +121,13 @@ static void free_layout(layout_t * a)
 
 static void flush(part_t * p)
 {
-    if (fz_own_draw(p->l, 2))
-        MPI_Win_flush(p->x->target, p->x->win);
-    else
-        MPI_Win_flush_all(p->x->win);
+    fz_flush(p->l, p->x->target, p->x->win);
     p->unflushed = 0;
 }
 
 static void flush_local(part_t * p)
 {
-    if (fz_own_draw(p->l, 2))
-        MPI_Win_flush_local(p->x->target, p->x->win);
-    else
-        MPI_Win_flush_local_all(p->x->win);
+    fz_flush_local(p->l, p->x->target, p->x->win);
 }
 
 static void wait_for(part_t * p, MPI_Request * req)
@@ -260,28 +253,11 @@ static void fetch(part_t * p, MPI_Aint at, const layout_t * a, const layout_t * 
 /* Adds 1 to a counter of the target. */
 static void count(part_t * p)
 {
-    uint64_t one = 1, seen = 0, old, next;
-    MPI_Win win = p->x->win;
-    int by = fz_own_draw(p->l, COUNTERS), target = p->x->target;
-    MPI_Aint at = place(p->x, by);
+    int by = fz_own_draw(p->l, FZ_COUNTERS);
 
-    switch (by) {
-        case BY_ADD:
-            MPI_Accumulate(&one, 1, MPI_UINT64_T, target, at, 1, MPI_UINT64_T, MPI_SUM, win);
-            flush_local(p);
-            break;
-        case BY_FETCH:
-            MPI_Fetch_and_op(&one, &seen, MPI_UINT64_T, target, at, MPI_SUM, win);
-            flush(p);
-            break;
-        default:
-            do {
-                old = seen;
-                next = old + 1;
-                MPI_Compare_and_swap(&next, &old, &seen, MPI_UINT64_T, target, at, win);
-                flush(p);
-            } while (seen != old);
-    }
+    fz_count(p->l, by, p->x->target, place(p->x, by), p->x->win);
+    if (by != FZ_BY_ADD)
+        p->unflushed = 0;
     __atomic_fetch_add(&p->x->counted, 1, __ATOMIC_RELAXED);
 }
 
@@ -314,8 +290,7 @@ static void take_part(fz_lane_t * l, int thread, void *arg)
     layout_t all = {.n = x->words,.step = 1,.count = x->words,.type = MPI_UINT64_T };
     int turns = 1 + fz_own_draw(l, MOST);
 
-    p.want = malloc(words * 5 * 8);
-    FZ_CHECK(l, p.want, "no memory");
+    p.want = fz_alloc(words * 5 * 8);
     p.buf = p.want + words;
     p.result = p.buf + 2 * words;
     for (size_t i = 0; i < words; i++)
@@ -332,7 +307,7 @@ static void check_counters(scene_t * x)
 {
     uint64_t sum[2] = { 0, x->counted }, all[2];
 
-    for (int i = 0; i < COUNTERS; i++)
+    for (int i = 0; i < FZ_COUNTERS; i++)
         sum[0] += x->mem[i];
     MPI_Allreduce(sum, all, 2, MPI_UINT64_T, MPI_SUM, x->l->own.comm);
     FZ_CHECK(x->l, all[0] == all[1], "the sum of the counters is %llu, not %llu",

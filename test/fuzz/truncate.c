@@ -30,13 +30,10 @@ static void is_right(fz_lane_t * l, const msg_t * m, int error, const MPI_Status
         FZ_CHECK(l, m->in[i] == UNTOUCHED, "%zu bytes from %d into a buffer of %zu, way %d: byte %zu "
                  "is %#x", m->bytes, m->src, m->room, m->way, i, m->in[i]);
     if (class == MPI_SUCCESS) {
-        unsigned char *want = malloc(m->bytes + 1);
-        FZ_CHECK(l, want, "no memory");
         MPI_Get_count(st, MPI_BYTE, &n);
-        fz_fill(want, m->bytes, fz_mix(m->key, (uint64_t) m->src, 0));
-        FZ_CHECK(l, (size_t) n == m->bytes && !memcmp(m->in, want, m->bytes), "%zu bytes from %d, "
+        FZ_CHECK(l, (size_t) n == m->bytes &&
+                 fz_holds(m->in, m->bytes, fz_mix(m->key, (uint64_t) m->src, 0)), "%zu bytes from %d, "
                  "way %d: %d came, or they are damaged", m->bytes, m->src, m->way, n);
-        free(want);
     }
 }
 
@@ -44,8 +41,8 @@ static void draw_msg(fz_lane_t * l, msg_t * m)
 {
     int shift = fz_draw(l, l->own.n), longer = fz_draw(l, 2);
 
-    m->dst = (l->own.me + shift) % l->own.n;
-    m->src = (l->own.me + l->own.n - shift) % l->own.n;
+    m->dst = fz_dst(&l->own, shift);
+    m->src = fz_src(&l->own, shift);
     m->tag = fz_tag(l, fz_draw(l, 2));
     m->way = fz_draw(l, WAYS);
     m->bytes = fz_draw_bytes(l);
@@ -54,9 +51,8 @@ static void draw_msg(fz_lane_t * l, msg_t * m)
         m->room = fz_draw(l, 2) ? m->bytes - (m->bytes > 0) : m->bytes * (size_t) fz_draw(l, 2) / 2;
     m->key = fz_next(&l->rng);
     m->recv = m->send = MPI_REQUEST_NULL;
-    m->in = malloc(m->room + GUARD);
-    m->out = malloc(m->bytes + 1);
-    FZ_CHECK(l, m->in && m->out, "no memory");
+    m->in = fz_alloc(m->room + GUARD);
+    m->out = fz_alloc(m->bytes);
     memset(m->in, UNTOUCHED, m->room + GUARD);
     fz_fill(m->out, m->bytes, fz_mix(m->key, (uint64_t) l->own.me, 0));
 }

@@ -8,15 +8,6 @@
 static MPI_Comm self;
 static MPI_Info soon;
 
-static void fails(int rc, const char *what)
-{
-    int class;
-
-    MT_CHECK(rc != MPI_SUCCESS, "%s without the other side succeeded", what);
-    MT_OK(MPI_Error_class(rc, &class));
-    MT_CHECK(class == MPI_ERR_PORT, "%s without the other side: error class %d", what, class);
-}
-
 static void connected(MPI_Comm c, int round)
 {
     int mine[2] = { mt.rank, round }, other[2] = { -1, -1 };
@@ -34,7 +25,7 @@ static void server(const char *port, int round)
     MT_OK(MPI_Recv(NULL, 0, MPI_INT, 1, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
     MT_OK(MPI_Comm_accept(port, MPI_INFO_NULL, 0, self, &c));
     connected(c, round);
-    fails(MPI_Comm_accept(port, soon, 0, self, &c), "accept");
+    mt_fails(MPI_Comm_accept(port, soon, 0, self, &c), MPI_ERR_PORT, "accept");
     MT_OK(MPI_Send(NULL, 0, MPI_INT, 1, 2, MPI_COMM_WORLD));
     MT_OK(MPI_Comm_accept(port, MPI_INFO_NULL, 0, self, &c));
     connected(c, round);
@@ -44,7 +35,7 @@ static void client(const char *port, int round)
 {
     MPI_Comm c;
 
-    fails(MPI_Comm_connect(port, soon, 0, self, &c), "connect");
+    mt_fails(MPI_Comm_connect(port, soon, 0, self, &c), MPI_ERR_PORT, "connect");
     MT_OK(MPI_Send(NULL, 0, MPI_INT, 0, 1, MPI_COMM_WORLD));
     MT_OK(MPI_Comm_connect(port, MPI_INFO_NULL, 0, self, &c));
     connected(c, round);

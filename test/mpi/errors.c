@@ -27,25 +27,12 @@ static void handler(MPI_Comm * c, int *code, ...)
     atomic_fetch_add(&handled[*id], 1);
 }
 
-static int class_of(int code)
-{
-    int class;
-    MPI_Error_class(code, &class);
-    return class;
-}
-
-static void expect(int code, int class, const char *what)
-{
-    MT_CHECK(class_of(code) == class, "%s: error class %d instead of %d", what, class_of(code),
-             class);
-}
-
 /* A request beside the failed one: complete, or still active and said to be so. */
 static void untouched(MPI_Request * r, MPI_Status * st)
 {
     if (st->MPI_ERROR == MPI_SUCCESS)
         return;
-    expect(st->MPI_ERROR, MPI_ERR_PENDING, "status of another request");
+    mt_fails(st->MPI_ERROR, MPI_ERR_PENDING, "status of another request");
     MT_OK(MPI_Wait(r, MPI_STATUS_IGNORE));
 }
 
@@ -55,7 +42,7 @@ static void truncated(int id, int bytes, char *out, char *in)
     MPI_Status st[3];
     MPI_Irecv(in, bytes - 1, MPI_BYTE, mt.peer, 0, comm[id], &r[0]);
     MPI_Isend(out, bytes, MPI_BYTE, mt.peer, 0, comm[id], &r[1]);
-    expect(MPI_Wait(&r[0], &st[0]), MPI_ERR_TRUNCATE, "MPI_Wait");
+    mt_fails(MPI_Wait(&r[0], &st[0]), MPI_ERR_TRUNCATE, "MPI_Wait");
     MT_OK(MPI_Wait(&r[1], MPI_STATUS_IGNORE));
 
     MPI_Irecv(in, bytes, MPI_BYTE, mt.peer, 1, comm[id], &r[0]);
@@ -64,8 +51,8 @@ static void truncated(int id, int bytes, char *out, char *in)
     for (int tag = 1; tag <= 3; tag++)
         MT_OK(MPI_Send(out, SMALL, MPI_BYTE, mt.peer, tag, comm[id]));
     if (bytes == SMALL) {
-        expect(MPI_Waitall(3, r, st), MPI_ERR_IN_STATUS, "MPI_Waitall");
-        expect(st[1].MPI_ERROR, MPI_ERR_TRUNCATE, "status of the truncated one");
+        mt_fails(MPI_Waitall(3, r, st), MPI_ERR_IN_STATUS, "MPI_Waitall");
+        mt_fails(st[1].MPI_ERROR, MPI_ERR_TRUNCATE, "status of the truncated one");
         untouched(&r[0], &st[0]);
         untouched(&r[2], &st[2]);
     } else {
@@ -83,13 +70,13 @@ static void without_room(int id, int bytes, MPI_Datatype type, char *out)
 
     MPI_Irecv(NULL, 0, type, mt.peer, 4, comm[id], &r[0]);
     MPI_Issend(out, bytes, MPI_BYTE, mt.peer, 4, comm[id], &r[1]);
-    expect(MPI_Wait(&r[0], MPI_STATUS_IGNORE), MPI_ERR_TRUNCATE, "MPI_Wait without room");
+    mt_fails(MPI_Wait(&r[0], MPI_STATUS_IGNORE), MPI_ERR_TRUNCATE, "MPI_Wait without room");
     MT_OK(MPI_Wait(&r[1], MPI_STATUS_IGNORE));
 
     MPI_Isend(out, bytes, MPI_BYTE, mt.peer, 5, comm[id], &r[1]);
     MPI_Mprobe(mt.peer, 5, comm[id], &m, MPI_STATUS_IGNORE);
     MPI_Imrecv(NULL, 0, type, &m, &r[0]);
-    expect(MPI_Wait(&r[0], MPI_STATUS_IGNORE), MPI_ERR_TRUNCATE, "MPI_Imrecv without room");
+    mt_fails(MPI_Wait(&r[0], MPI_STATUS_IGNORE), MPI_ERR_TRUNCATE, "MPI_Imrecv without room");
     MT_OK(MPI_Wait(&r[1], MPI_STATUS_IGNORE));
 }
 
@@ -97,16 +84,16 @@ static int bad_arguments(int id)
 {
     int b = 0;
     MPI_Request r;
-    expect(MPI_Isend(&b, 1, MPI_INT, mt.peer, -5, comm[id], &r), MPI_ERR_TAG, "send tag");
-    expect(MPI_Isend(&b, 1, MPI_INT, mt.size, 0, comm[id], &r), MPI_ERR_RANK, "send rank");
-    expect(MPI_Isend(&b, -1, MPI_INT, mt.peer, 0, comm[id], &r), MPI_ERR_COUNT, "send count");
-    expect(MPI_Isend(&b, 1, MPI_DATATYPE_NULL, mt.peer, 0, comm[id], &r), MPI_ERR_TYPE,
+    mt_fails(MPI_Isend(&b, 1, MPI_INT, mt.peer, -5, comm[id], &r), MPI_ERR_TAG, "send tag");
+    mt_fails(MPI_Isend(&b, 1, MPI_INT, mt.size, 0, comm[id], &r), MPI_ERR_RANK, "send rank");
+    mt_fails(MPI_Isend(&b, -1, MPI_INT, mt.peer, 0, comm[id], &r), MPI_ERR_COUNT, "send count");
+    mt_fails(MPI_Isend(&b, 1, MPI_DATATYPE_NULL, mt.peer, 0, comm[id], &r), MPI_ERR_TYPE,
            "send type");
     pthread_barrier_wait(&portion);
-    expect(MPI_Irecv(&b, 1, MPI_INT, mt.peer, -5, comm[id], &r), MPI_ERR_TAG, "receive tag");
-    expect(MPI_Irecv(&b, 1, MPI_INT, mt.size, 0, comm[id], &r), MPI_ERR_RANK, "receive rank");
-    expect(MPI_Irecv(&b, -1, MPI_INT, mt.peer, 0, comm[id], &r), MPI_ERR_COUNT, "receive count");
-    expect(MPI_Send(&b, 1, MPI_INT, mt.peer, -5, comm[id]), MPI_ERR_TAG, "blocking send tag");
+    mt_fails(MPI_Irecv(&b, 1, MPI_INT, mt.peer, -5, comm[id], &r), MPI_ERR_TAG, "receive tag");
+    mt_fails(MPI_Irecv(&b, 1, MPI_INT, mt.size, 0, comm[id], &r), MPI_ERR_RANK, "receive rank");
+    mt_fails(MPI_Irecv(&b, -1, MPI_INT, mt.peer, 0, comm[id], &r), MPI_ERR_COUNT, "receive count");
+    mt_fails(MPI_Send(&b, 1, MPI_INT, mt.peer, -5, comm[id]), MPI_ERR_TAG, "blocking send tag");
     return 8;
 }
 

@@ -3,8 +3,8 @@
 
 /* libfabric between a test and the network: the library calls the fi_fabric below, and what it then
  * opens may have functions of the test in place of the provider's. The test defines _GNU_SOURCE, and
- * fabric_endpoint, fabric_counter and fabric_queue, which see each object before the library does; and
- * fabric_domain, if it has defined FABRIC_DOMAIN. */
+ * what it needs of fabric_domain, fabric_endpoint, fabric_counter and fabric_queue, which see each
+ * object before the library does. Included by one source. */
 #ifndef FABRIC_H_INCLUDED
 #define FABRIC_H_INCLUDED
 
@@ -17,12 +17,10 @@
 #include <rdma/fi_rma.h>
 #include <rdma/fi_tagged.h>
 
-static void fabric_endpoint(struct fid_ep *ep);
-static void fabric_counter(struct fid_cntr *cntr);
-static void fabric_queue(struct fid_cq *cq);
-#ifdef FABRIC_DOMAIN
-static void fabric_domain(struct fid_domain *d);
-#endif
+void fabric_domain(struct fid_domain *d) __attribute__((weak));
+void fabric_endpoint(struct fid_ep *ep) __attribute__((weak));
+void fabric_counter(struct fid_cntr *cntr) __attribute__((weak));
+void fabric_queue(struct fid_cq *cq) __attribute__((weak));
 
 /* ops_->member_ is function_ from now on, in a copy of *ops_; real_ is what it was. */
 #define FABRIC_REPLACE(ops_, member_, real_, function_) \
@@ -44,7 +42,7 @@ static struct {
 static int fabric_open_endpoint(struct fid_domain *d, struct fi_info *info, struct fid_ep **ep, void *c)
 {
     int ret = fabric_real.endpoint(d, info, ep, c);
-    if (ret == 0)
+    if (ret == 0 && fabric_endpoint)
         fabric_endpoint(*ep);
     return ret;
 }
@@ -53,7 +51,7 @@ static int fabric_open_counter(struct fid_domain *d, struct fi_cntr_attr *attr, 
                                void *c)
 {
     int ret = fabric_real.counter(d, attr, cntr, c);
-    if (ret == 0)
+    if (ret == 0 && fabric_counter)
         fabric_counter(*cntr);
     return ret;
 }
@@ -61,7 +59,7 @@ static int fabric_open_counter(struct fid_domain *d, struct fi_cntr_attr *attr, 
 static int fabric_open_queue(struct fid_domain *d, struct fi_cq_attr *attr, struct fid_cq **cq, void *c)
 {
     int ret = fabric_real.queue(d, attr, cq, c);
-    if (ret == 0)
+    if (ret == 0 && fabric_queue)
         fabric_queue(*cq);
     return ret;
 }
@@ -71,9 +69,8 @@ static int fabric_open_domain(struct fid_fabric *f, struct fi_info *info, struct
 {
     int ret = fabric_real.domain(f, info, d, c);
     if (ret == 0) {
-#ifdef FABRIC_DOMAIN
-        fabric_domain(*d);
-#endif
+        if (fabric_domain)
+            fabric_domain(*d);
         FABRIC_REPLACE((*d)->ops, endpoint, fabric_real.endpoint, fabric_open_endpoint);
         FABRIC_REPLACE((*d)->ops, cntr_open, fabric_real.counter, fabric_open_counter);
         FABRIC_REPLACE((*d)->ops, cq_open, fabric_real.queue, fabric_open_queue);

@@ -20,36 +20,20 @@ enum { WAIT, TEST, WAITALL, TESTALL, WAITSOME, TESTSOME, WAITANY, TESTANY, WAYS 
 static int data[COUNT];
 static int handled;
 
-static void path_of(const char *name, char *path, size_t size)
-{
-    snprintf(path, size, "%s/%s", folder, name);
-}
-
 /* buffering: whether processes access the file for others in collective operations */
 static MPI_File open_file(const char *name, int has_view, const char *buffering)
 {
-    char path[128];
     MPI_File file;
     MPI_Info info;
-    MPI_Datatype row, rows;
-    path_of(name, path, sizeof(path));
     MT_OK(MPI_Info_create(&info));
     MT_OK(MPI_Info_set(info, "romio_cb_write", buffering));
     MT_OK(MPI_Info_set(info, "romio_cb_read", buffering));
     MT_OK(MPI_Info_set(info, "cb_buffer_size", "4096"));
     MT_OK(MPI_Info_set(info, "cb_nodes", "1"));
-    MT_OK(MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_CREATE | MPI_MODE_RDWR |
-                        MPI_MODE_DELETE_ON_CLOSE, info, &file));
+    file = open_in_folder(MPI_COMM_WORLD, name, info);
     MT_OK(MPI_Info_free(&info));
-    if (!has_view)
-        return file;
-    MT_OK(MPI_Type_contiguous(BLOCK, MPI_INT, &row));
-    MT_OK(MPI_Type_create_resized(row, 0, (mt.size + 1) * BLOCK * (MPI_Aint) sizeof(int), &rows));
-    MT_OK(MPI_Type_commit(&rows));
-    MT_OK(MPI_File_set_view(file, mt.rank * BLOCK * (MPI_Offset) sizeof(int), MPI_INT, rows, "native",
-                            MPI_INFO_NULL));
-    MT_OK(MPI_Type_free(&row));
-    MT_OK(MPI_Type_free(&rows));
+    if (has_view)
+        view_blocks(file, BLOCK, mt.size + 1, "native");
     return file;
 }
 
@@ -59,7 +43,7 @@ static void allow(const char *name, int flags)
     char path[128];
     struct stat wanted, found;
     int other, replaced = 0;
-    path_of(name, path, sizeof(path));
+    path_in_folder(name, path, sizeof(path));
     other = open(path, flags);
     MT_CHECK(other >= 0 && fstat(other, &wanted) == 0, "cannot open %s", path);
     for (int fd = 3; fd < 1024; fd++) {
@@ -78,14 +62,6 @@ static void allow_first(const char *name, int flags)
     if (mt.rank == 0)
         allow(name, flags);
     MT_OK(MPI_Barrier(MPI_COMM_WORLD));
-}
-
-static void check_error(int code, const char *what)
-{
-    int class;
-    MT_CHECK(code != MPI_SUCCESS, "%s: no error", what);
-    MT_OK(MPI_Error_class(code, &class));
-    MT_CHECK(class == MPI_ERR_IO, "%s: class %d instead of MPI_ERR_IO (%d)", what, class, MPI_ERR_IO);
 }
 
 static void fill(int round)
@@ -119,7 +95,7 @@ static void end_all(MPI_Request * r, int ignores, int tests)
         rc = MPI_Testall(3, r, &done, s);
     MT_CHECK(rc == MPI_ERR_IN_STATUS, "list of requests: %d instead of MPI_ERR_IN_STATUS", rc);
     if (!ignores)
-        check_error(statuses[2].MPI_ERROR, tests ? "MPI_Testall" : "MPI_Waitall");
+        mt_fails(statuses[2].MPI_ERROR, MPI_ERR_IO, tests ? "MPI_Testall" : "MPI_Waitall");
     if (!ignores && r[0] == MPI_REQUEST_NULL)
         MT_CHECK(statuses[0].MPI_ERROR == MPI_SUCCESS, "a receive has the error of the file");
     MT_OK(MPI_Wait(&r[0], MPI_STATUS_IGNORE));
@@ -138,7 +114,7 @@ static void end_some(MPI_Request * r, int ignores, int tests)
             MT_CHECK(rc == code || n > 1, "requests that end: %d instead of %d", rc, code);
             failed += at[i] == 2 && rc == MPI_ERR_IN_STATUS;
             if (!ignores && at[i] == 2)
-                check_error(s[i].MPI_ERROR, tests ? "MPI_Testsome" : "MPI_Waitsome");
+                mt_fails(s[i].MPI_ERROR, MPI_ERR_IO, tests ? "MPI_Testsome" : "MPI_Waitsome");
         }
     }
     MT_CHECK(failed == 1, "no error of requests that end");
@@ -153,7 +129,7 @@ static void end_any(MPI_Request * r, int ignores, int tests)
         int at, done;
         int rc = tests ? MPI_Testany(3, r, &at, &done, s) : MPI_Waitany(3, r, &at, s);
         if (rc != MPI_SUCCESS || at == 2) {
-            check_error(rc, tests ? "MPI_Testany" : "MPI_Waitany");
+            mt_fails(rc, MPI_ERR_IO, tests ? "MPI_Testany" : "MPI_Waitany");
             failed++;
         }
     }
@@ -170,7 +146,7 @@ static void end_one(MPI_Request * r, int ignores, int tests)
         rc = MPI_Wait(&r[2], s);
     while (tests && !done && rc == MPI_SUCCESS)
         rc = MPI_Test(&r[2], &done, s);
-    check_error(rc, tests ? "MPI_Test" : "MPI_Wait");
+    mt_fails(rc, MPI_ERR_IO, tests ? "MPI_Test" : "MPI_Wait");
 }
 
 /* r: a message, nothing, an operation that fails. */

@@ -23,17 +23,14 @@ static atomic_int is_over;
 
 static MPI_File open_file(const char *name, int has_gaps)
 {
-    char path[128];
     MPI_File f;
     MPI_Info info;
     MPI_Datatype gaps;
-    snprintf(path, sizeof(path), "%s/%s", folder, name);
     MT_OK(MPI_Info_create(&info));
     MT_OK(MPI_Info_set(info, "romio_cb_write", "enable"));
     MT_OK(MPI_Info_set(info, "romio_ds_write", "enable"));
     MT_OK(MPI_Info_set(info, "cb_nodes", "1"));
-    MT_OK(MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_CREATE | MPI_MODE_RDWR |
-                        MPI_MODE_DELETE_ON_CLOSE, info, &f));
+    f = open_in_folder(MPI_COMM_WORLD, name, info);
     MT_OK(MPI_Info_free(&info));
     MT_OK(MPI_Type_create_resized(MPI_LONG, 0, (1 + has_gaps) * (MPI_Aint) sizeof(long), &gaps));
     MT_OK(MPI_Type_commit(&gaps));

@@ -43,29 +43,18 @@ static void check(int round, const char *what)
 /* has_view: 0 no, 1 native, 2 external32 */
 static MPI_File open_file(const char *name, int has_view)
 {
-    char path[128];
     MPI_File file;
     MPI_Info info;
-    MPI_Datatype row, rows;
-    snprintf(path, sizeof(path), "%s/%s", folder, name);
     MT_OK(MPI_Info_create(&info));
     MT_OK(MPI_Info_set(info, "romio_cb_write", "enable"));
     MT_OK(MPI_Info_set(info, "romio_cb_read", "enable"));
     MT_OK(MPI_Info_set(info, "cb_buffer_size", "8192"));
     MT_OK(MPI_Info_set(info, "cb_nodes", "2"));
     MT_OK(MPI_Info_set(info, "cb_config_list", "*:*"));
-    MT_OK(MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_CREATE | MPI_MODE_RDWR |
-                        MPI_MODE_DELETE_ON_CLOSE, info, &file));
+    file = open_in_folder(MPI_COMM_WORLD, name, info);
     MT_OK(MPI_Info_free(&info));
-    if (!has_view)
-        return file;
-    MT_OK(MPI_Type_contiguous(BLOCK, MPI_INT, &row));
-    MT_OK(MPI_Type_create_resized(row, 0, mt.size * BLOCK * (MPI_Aint) sizeof(int), &rows));
-    MT_OK(MPI_Type_commit(&rows));
-    MT_OK(MPI_File_set_view(file, mt.rank * BLOCK * (MPI_Offset) sizeof(int), MPI_INT, rows,
-                            has_view == 1 ? "native" : "external32", MPI_INFO_NULL));
-    MT_OK(MPI_Type_free(&row));
-    MT_OK(MPI_Type_free(&rows));
+    if (has_view)
+        view_blocks(file, BLOCK, mt.size, has_view == 1 ? "native" : "external32");
     return file;
 }
 

@@ -21,12 +21,9 @@ static atomic_int is_over;
 
 static MPI_File open_file(MPI_Comm comm, const char *name, int number)
 {
-    char path[128];
-    MPI_File file;
-    snprintf(path, sizeof(path), "%s/%s.%d", folder, name, number);
-    MT_OK(MPI_File_open(comm, path, MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE,
-                        MPI_INFO_NULL, &file));
-    return file;
+    char numbered[64];
+    snprintf(numbered, sizeof(numbered), "%s.%d", name, number);
+    return open_in_folder(comm, numbered, MPI_INFO_NULL);
 }
 
 static void *collective(void *arg)

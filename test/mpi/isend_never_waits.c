@@ -129,15 +129,6 @@ static void *receiver(void *arg)
     return NULL;
 }
 
-static int is_ofi(void)
-{
-    char text[MPI_MAX_LIBRARY_VERSION_STRING];
-    int len;
-
-    MPI_Get_library_version(text, &len);
-    return strstr(text, "ch4:ofi") != NULL;
-}
-
 int main(int argc, char **argv)
 {
     int provided, wanted;
@@ -168,7 +159,7 @@ int main(int argc, char **argv)
     else if (mt.rank < 2)
         mt_run(mt.threads, mt.rank ? receiver : sender);
     /* If the network had room for all of it, the test would show nothing. */
-    if (mt.rank == 0 && getenv("FI_OFI_RXM_TX_SIZE") && is_ofi())
+    if (mt.rank == 0 && getenv("FI_OFI_RXM_TX_SIZE") && mt_library_has("ch4:ofi"))
         MT_CHECK(atomic_load(&held_back) > 0, "the network had room for all sends: raise -n");
     for (int i = 0; i < mt.threads; i++)
         MT_OK(MPI_Comm_free(&comm[i]));

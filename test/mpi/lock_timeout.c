@@ -68,12 +68,9 @@ static int send_waits(void)
 static int wait_waits(void)
 {
     const char *env = getenv("MPIR_CVAR_CH4_THREAD_PROGRESS");
-    char version[MPI_MAX_LIBRARY_VERSION_STRING];
-    int len;
 
-    MT_OK(MPI_Get_library_version(version, &len));
     return env && env[0] ? is_one_of(" blocking ", env) :
-        strstr(version, "--with-thread-progress=blocking") != NULL;
+        mt_library_has("--with-thread-progress=blocking");
 }
 
 static void send_once(void)

@@ -62,6 +62,13 @@ static inline void mt_fail(const char *file, int line, const char *fmt, ...)
         MT_CHECK(mt_rc_ == MPI_SUCCESS, "%s gave %d", #call_, mt_rc_);  \
     } while (0)
 
+static inline void mt_fails(int rc, int class, const char *what)
+{
+    int its;
+    MT_OK(MPI_Error_class(rc, &its));
+    MT_CHECK(its == class, "%s: error class %d instead of %d", what, its, class);
+}
+
 /* splitmix64: small, seedable, the same on both sides when both start from the same seed */
 static inline uint64_t mt_hash(uint64_t z)
 {
@@ -205,6 +212,15 @@ static inline int mt_peer_outside(void)
 static inline void mt_call_back(int pid)
 {
     MT_CHECK(kill((pid_t) pid, SIGUSR2) == 0, "cannot signal process %d", pid);
+}
+
+/* Whether the library says so of itself; ours also names the options of configure. */
+static inline int mt_library_has(const char *text)
+{
+    char version[MPI_MAX_LIBRARY_VERSION_STRING];
+    int len;
+    MT_OK(MPI_Get_library_version(version, &len));
+    return strstr(version, text) != NULL;
 }
 
 static inline void *mt_alloc(size_t n)

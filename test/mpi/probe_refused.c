@@ -78,18 +78,13 @@ static ssize_t read_error(struct fid_cq *cq, struct fi_cq_err_entry *e, uint64_t
     return ret;
 }
 
-static void fabric_endpoint(struct fid_ep *ep)
+void fabric_endpoint(struct fid_ep *ep)
 {
     FABRIC_REPLACE(ep->tagged, recvmsg, real_recv, receive);
     FABRIC_REPLACE(ep->rma, readmsg, real_readmsg, readmsg_or_refuse);
 }
 
-static void fabric_counter(struct fid_cntr *cntr)
-{
-    (void) cntr;
-}
-
-static void fabric_queue(struct fid_cq *cq)
+void fabric_queue(struct fid_cq *cq)
 {
     FABRIC_REPLACE(cq->ops, read, real_read, read_events);
     FABRIC_REPLACE(cq->ops, readerr, real_readerr, read_error);

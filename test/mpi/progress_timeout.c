@@ -22,13 +22,10 @@ static const char *const others[] = { "MPI_Probe", "MPI_Mprobe", "MPI_Win_lock" 
 static int is_usc(const char *text)
 {
     const char *env = getenv("MPIR_CVAR_CH4_THREAD_PROGRESS");
-    char version[MPI_MAX_LIBRARY_VERSION_STRING];
-    int len;
 
-    MT_OK(MPI_Get_library_version(version, &len));
     if (strstr(text, "queue none"))
         return 0;
-    return env && env[0] ? !strcmp(env, "usc") : !strstr(version, "--with-thread-progress=b");
+    return env && env[0] ? !strcmp(env, "usc") : !mt_library_has("--with-thread-progress=b");
 }
 
 /* Whether the library has a server thread, so that no thread of ours must stay awake; set by run. */
@@ -59,22 +56,13 @@ static void check_other(const char *text, const char *call)
     MT_CHECK(count_of(text, frame) == 1, "%s is in %d stacks:\n%s", call, count_of(text, frame), text);
 }
 
-static int is_ucx(void)
-{
-    char version[MPI_MAX_LIBRARY_VERSION_STRING];
-    int len;
-
-    MT_OK(MPI_Get_library_version(version, &len));
-    return strstr(version, "ch4:ucx") != NULL;
-}
-
 /* The device has tag and source of a receive that it matches itself, in shared memory; UCX matches
  * there, too. */
 static void check_requests(const char *text)
 {
     const char *remote = getenv("MPIR_CVAR_NOLOCAL");
     const int is_matched = (!remote || !strcmp(remote, "0")) && !strstr(text, "queue none") &&
-        !getenv("MPIR_CVAR_ODD_EVEN_CLIQUES") && !is_ucx();
+        !getenv("MPIR_CVAR_ODD_EVEN_CLIQUES") && !mt_library_has("ch4:ucx");
     char want[64];
 
     for (int tag = 0; is_matched && tag < mt.threads; tag++) {

@@ -7,11 +7,7 @@
 
 static void refuses(const char *what, int rc)
 {
-    int class;
-
-    MT_CHECK(rc != MPI_SUCCESS, "%s: no error", what);
-    MT_OK(MPI_Error_class(rc, &class));
-    MT_CHECK(class == MPI_ERR_COUNT, "%s: class %d", what, class);
+    mt_fails(rc, MPI_ERR_COUNT, what);
 }
 
 int main(int argc, char **argv)

@@ -14,9 +14,8 @@ static void err(int id)
 {
     for (int i = 0; i < CALLS; i++) {
         long origin = id;
-        int c, rc = MPI_Put(&origin, 1, MPI_LONG, mt.peer, id, 1, MPI_LONG, closed);
-        MPI_Error_class(rc, &c);
-        MT_CHECK(c == MPI_ERR_RMA_SYNC, "put outside an epoch gave class %d", c);
+        mt_fails(MPI_Put(&origin, 1, MPI_LONG, mt.peer, id, 1, MPI_LONG, closed), MPI_ERR_RMA_SYNC,
+                 "put outside an epoch");
         mt_delay(2000);
     }
     atomic_fetch_sub(&erring, 1);

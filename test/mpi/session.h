@@ -31,4 +31,15 @@ static inline MPI_Comm comm_of_session(MPI_Session s, const char *pset)
     return comm;
 }
 
+/* Of a thread, with the same thread of the peer. */
+static inline void exchange_numbers(MPI_Comm comm, int id, int n)
+{
+    for (int i = 0; i < n; i++) {
+        int in = -1, out = i + id;
+        MT_OK(MPI_Sendrecv(&out, 1, MPI_INT, mt.peer, id, &in, 1, MPI_INT, mt.peer, id, comm,
+                           MPI_STATUS_IGNORE));
+        MT_CHECK(in == out, "thread %d: %d arrived instead of %d", id, in, out);
+    }
+}
+
 #endif /* SESSION_H_INCLUDED */

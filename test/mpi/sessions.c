@@ -7,7 +7,7 @@
  * long that it polls other VCIs, which are not ready (crashed over libfabric).  One session only: a
  * second one after the end of the first crashes in MPICH 4.0.2 (MPII_Coll_init reads CVARs that were
  * freed). */
-#include "mt.h"
+#include "session.h"
 
 static MPI_Comm comm;
 static int sent[MT_MAX_THREADS];
@@ -16,12 +16,7 @@ static void *worker(void *arg)
 {
     mt_thread_t *t = arg;
     MPI_Request r;
-    for (int i = 0; i < (int) mt.iters; i++) {
-        int in = -1, out = i + t->id;
-        MT_OK(MPI_Sendrecv(&out, 1, MPI_INT, mt.peer, t->id, &in, 1, MPI_INT, mt.peer, t->id, comm,
-                           MPI_STATUS_IGNORE));
-        MT_CHECK(in == out, "thread %d: %d arrived instead of %d", t->id, in, out);
-    }
+    exchange_numbers(comm, t->id, (int) mt.iters);
     sent[t->id] = t->id;
     MT_OK(MPI_Isend(&sent[t->id], 1, MPI_INT, mt.peer, t->id, comm, &r));
     MT_OK(MPI_Request_free(&r));
@@ -77,17 +72,9 @@ static void long_wait(void)
 
 static void session(void)
 {
-    MPI_Session s;
-    MPI_Info info;
-    MPI_Group group;
-    MT_OK(MPI_Info_create(&info));
-    MT_OK(MPI_Info_set(info, "thread_level", "MPI_THREAD_MULTIPLE"));
-    MT_OK(MPI_Session_init(info, MPI_ERRORS_ARE_FATAL, &s));
-    MT_OK(MPI_Info_free(&info));
+    MPI_Session s = open_session();
     long_wait();
-    MT_OK(MPI_Group_from_session_pset(s, "mpi://WORLD", &group));
-    MT_OK(MPI_Comm_create_from_group(group, "tsm-test", MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &comm));
-    MT_OK(MPI_Group_free(&group));
+    comm = comm_of_session(s, "mpi://WORLD");
     MT_OK(MPI_Comm_rank(comm, &mt.rank));
     mt.peer = mt.rank ^ 1;
     mt_run(mt.threads, worker);

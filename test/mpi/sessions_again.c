@@ -18,13 +18,7 @@ static int self_deleted;
 
 static void *worker(void *arg)
 {
-    mt_thread_t *t = arg;
-    for (int i = 0; i < (int) mt.iters; i++) {
-        int in = -1, out = i + t->id;
-        MT_OK(MPI_Sendrecv(&out, 1, MPI_INT, mt.peer, t->id, &in, 1, MPI_INT, mt.peer, t->id, comm,
-                           MPI_STATUS_IGNORE));
-        MT_CHECK(in == out, "thread %d: %d arrived instead of %d", t->id, in, out);
-    }
+    exchange_numbers(comm, ((mt_thread_t *) arg)->id, (int) mt.iters);
     return NULL;
 }
 

@@ -10,16 +10,6 @@
 static MPI_Comm comm, thread_comm;
 static atomic_int begun, deleted;
 
-static MPI_File open_file(MPI_Comm c, const char *name)
-{
-    char path[128];
-    MPI_File file;
-    snprintf(path, sizeof(path), "%s/%s", folder, name);
-    MT_OK(MPI_File_open(c, path, MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE,
-                        MPI_INFO_NULL, &file));
-    return file;
-}
-
 static void use_file(MPI_File file)
 {
     const MPI_Offset mine = mt.rank * (MPI_Offset) sizeof(int);
@@ -31,7 +21,7 @@ static void use_file(MPI_File file)
 
 static void one_file(MPI_Comm c, const char *name)
 {
-    MPI_File file = open_file(c, name);
+    MPI_File file = open_in_folder(c, name, MPI_INFO_NULL);
     use_file(file);
     MT_OK(MPI_File_close(&file));
 }
@@ -79,7 +69,7 @@ static void end_world_beside_files(void)
     MPI_File kept;
     one_file(MPI_COMM_WORLD, "world");
     MT_OK(MPI_Comm_dup(comm, &thread_comm));
-    kept = open_file(comm, "kept");
+    kept = open_in_folder(comm, "kept", MPI_INFO_NULL);
     MT_CHECK(pthread_create(&thread, NULL, many_files, NULL) == 0, "cannot create a thread");
     while (!atomic_load(&begun))
         usleep(100);

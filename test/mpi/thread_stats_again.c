@@ -3,7 +3,7 @@
 
 /* A second session after the first has ended: the counters go on, and so the rates are those since the
  * first began. -n messages of the first session. */
-#include "mt.h"
+#include "session.h"
 #include "pvars.h"
 
 #define PAUSE_US 500000
@@ -17,25 +17,17 @@ static double seconds(void)
     return (double) t.tv_sec + (double) t.tv_nsec / 1e9;
 }
 
-static MPI_Session open_session(MPI_Comm * comm)
+static MPI_Session begin(MPI_Comm * comm)
 {
-    MPI_Session s;
-    MPI_Group group;
-    MPI_Info info;
+    MPI_Session s = open_session();
 
-    MT_OK(MPI_Info_create(&info));
-    MT_OK(MPI_Info_set(info, "thread_level", "MPI_THREAD_MULTIPLE"));
-    MT_OK(MPI_Session_init(info, MPI_ERRORS_ARE_FATAL, &s));
-    MT_OK(MPI_Info_free(&info));
-    MT_OK(MPI_Group_from_session_pset(s, "mpi://WORLD", &group));
-    MT_OK(MPI_Comm_create_from_group(group, "tsm-test", MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, comm));
-    MT_OK(MPI_Group_free(&group));
+    *comm = comm_of_session(s, "mpi://WORLD");
     MT_OK(MPI_Comm_rank(*comm, &mt.rank));
     mt.peer = mt.rank ^ 1;
     return s;
 }
 
-static void close_session(MPI_Session * s, MPI_Comm * comm)
+static void end(MPI_Session * s, MPI_Comm * comm)
 {
     MT_OK(MPI_Comm_free(comm));
     MT_OK(MPI_Session_finalize(s));
@@ -69,19 +61,19 @@ int main(int argc, char **argv)
     mt_options(argc, argv, 1, 5000);
     MT_OK(MPI_T_init_thread(MPI_THREAD_MULTIPLE, &provided));
     before = seconds();
-    s = open_session(&comm);
+    s = begin(&comm);
     after = seconds();
     exchange(comm);
-    close_session(&s, &comm);
+    end(&s, &comm);
     usleep(PAUSE_US);
-    s = open_session(&comm);
+    s = begin(&comm);
     pv_find();
     set = pv_start();
     check_rate(set, "send_rate", before, after);
     check_rate(set, "receive_rate", before, after);
     pv_free(set);
     MT_OK(MPI_T_finalize());
-    close_session(&s, &comm);
+    end(&s, &comm);
     MT_OK(MPI_T_finalize());
     if (mt.rank == 0)
         printf(" No Errors\n");

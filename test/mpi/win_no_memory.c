@@ -21,14 +21,6 @@
 static MPI_Comm node;
 static MPI_Info wrong;
 
-static int class_of(int rc)
-{
-    int class = MPI_SUCCESS;
-
-    MT_OK(MPI_Error_class(rc, &class));
-    return class;
-}
-
 static void sound(void)
 {
     MPI_Win win;
@@ -64,7 +56,7 @@ static void too_much(int greedy)
         return;
     limit((rlim_t) LIMIT);
     rc = MPI_Win_allocate(bytes, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win);
-    MT_CHECK(class_of(rc) == MPI_ERR_NO_MEM, "MPI_Win_allocate gave class %d", class_of(rc));
+    mt_fails(rc, MPI_ERR_NO_MEM, "MPI_Win_allocate");
     sound();
     rc = MPI_Win_allocate_shared(TOO_MUCH, 1, MPI_INFO_NULL, node, &memory, &win);
     MT_CHECK(rc != MPI_SUCCESS, "MPI_Win_allocate_shared gave no error");

@@ -17,7 +17,7 @@ static uint64_t issue(void *arg)
     return 0;
 }
 
-/* With the lock of the VCI, which it gives back. */
+/* With the lock of the VCI, which it releases. */
 static void issue_alone(MPIDU_Thread_mutex_t * m, MPIDI_announced_t * mine)
 {
     MPIDI_announced_issue(mine);

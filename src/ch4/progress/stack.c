@@ -20,7 +20,7 @@
 /* Of the handler and of what calls it: not of interest. */
 #define OWN_FRAMES 2
 
-/* Looks for answers, one in a millisecond: for all threads in all, and for each beyond that. */
+/* Looks for answers, one each millisecond: for all threads together, and then for each one. */
 #define LOOKS 1000
 #define LOOKS_EACH 20
 

@@ -8,7 +8,7 @@
 
 /* The stack of another thread of the process, for the watchdog. A signal makes the thread look at its
  * own stack; it is the highest real-time signal that the program has not taken. System calls that it
- * interrupts go on, but for those that never do, such as epoll_wait. With glibc on Linux; elsewhere
+ * interrupts go on, except those that never do, such as epoll_wait. With glibc on Linux; elsewhere
  * there are no stacks. By one thread, the watchdog. */
 
 /* Take a signal. It stays taken until MPIDI_stack_close, and is ignored from then on. note: what a

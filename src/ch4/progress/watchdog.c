@@ -86,8 +86,8 @@ static void print_lock(FILE * out, int vci, uint64_t ns)
     fprintf(out, ") for %.1f s\n", seconds(ns));
 }
 
-/* Its call, and the lock if it waits for one now, be it in such a call or not. Returns 0 if it does not
- * wait any more. */
+/* Its call, and the lock if it waits for one now, in such a call or not. Returns 0 if it no longer
+ * waits. */
 static int print_wait(FILE * out, MPIDI_watched_t * r, uint64_t t, const char *prefix)
 {
     const uint64_t since = MPIDI_watched_since(r);

@@ -16,7 +16,7 @@
 typedef struct {
     MPIDU_lock_t mutex;
     MPIDU_LOCK_PAD
-    MPL_thread_id_t owner;      /* 0: nobody; the holder of a section writes it */
+    MPL_thread_id_t owner;      /* 0: no thread; the holder of a section writes it */
     int count;                  /* depth of the holder's sections */
     void *vci;                  /* MPIDI_vci_t of ch4; NULL but in the lock of a VCI */
 } MPIDU_Thread_mutex_t;

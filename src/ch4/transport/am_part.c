@@ -3,9 +3,9 @@
  *     See COPYRIGHT in top-level directory
  */
 
-/* Partitioned requests are made and matched (am_part.h): in place of MPICH's mpidig_part.c; written
- * anew. The sender tells the receiver of its request when it makes it. The receiver keeps that until
- * it makes its own (part_unexp_list), or the other way round (part_posted_list). */
+/* Partitioned requests are made and matched (am_part.h): in place of MPICH's mpidig_part.c;
+ * rewritten. The sender tells the receiver of its request when it makes it. The receiver keeps that
+ * until it makes its own (part_unexp_list), or the other way round (part_posted_list). */
 
 #include "mpidimpl.h"
 #include "mpidch4r.h"

@@ -7,7 +7,7 @@
 #define MPIDIG_AM_PART_H_INCLUDED
 
 /* Partitioned communication by active messages, as the netmods and shared memory call it: in place of
- * MPICH's mpidig_part.h; written anew. A partitioned operation is one message that goes when its last
+ * MPICH's mpidig_part.h; rewritten. A partitioned operation is one message that goes when its last
  * partition is ready (am_part_issue.h). Each function takes VCI 0 itself. */
 
 #include "ch4_impl.h"

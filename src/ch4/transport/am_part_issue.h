@@ -6,7 +6,7 @@
 #ifndef MPIDIG_PART_UTILS_H_INCLUDED
 #define MPIDIG_PART_UTILS_H_INCLUDED
 
-/* Messages of partitioned communication, in place of MPICH's mpidig_part_utils.h; written anew. With
+/* Messages of partitioned communication, in place of MPICH's mpidig_part_utils.h; rewritten. With
  * VCI 0 held, which has all partitioned requests.
  *
  *   MPIDIG_part_issue_cts    the receiver has started: the sender may send

@@ -24,7 +24,10 @@
  *   MPIDI_dynproc_reply_tag   a tag for the reply; replies of two threads do not get confused
  *   MPIDI_dynproc_reply       connecting: wait for the reply, send the verdict
  *   MPIDI_dynproc_answer      accepting: send the reply, wait for the verdict; if the header is taken
- *                             back, drop the reference for lpid and set it to 0 */
+ *                             back, drop the reference for lpid and set it to 0
+ *
+ * Any thread that holds no VCI. The last two wait for at most timeout seconds (0: for ever) for each
+ * message, and return an MPI error code: MPI_ERR_PORT if the time is up. */
 
 int MPIDI_dynproc_reply_tag(void);
 int MPIDI_dynproc_reply(uint64_t lpid, int reply_tag, const char *name, int name_len, int timeout,

@@ -4,7 +4,7 @@
  */
 
 /* MPI_Psend_init and MPI_Precv_init choose the transport of the peer: in place of MPICH's ch4_part.c;
- * written anew. MPI_PROC_NULL goes the way of rank 0 (am_part_issue.h). */
+ * rewritten. MPI_PROC_NULL goes the way of rank 0 (am_part_issue.h). */
 
 #include "mpidimpl.h"
 
