@@ -1,0 +1,27 @@
+/*
+ * Copyright (C) by the MPICH-TSM developers
+ *     See COPYRIGHT in top-level directory
+ */
+
+#ifndef COLL_NEIGHBOURS_H_INCLUDED
+#define COLL_NEIGHBOURS_H_INCLUDED
+
+/* For MPI_Neighbor_alltoall and its kin, whose messages have one tag, so their order alone decides which
+ * block they arrive in if a process is a neighbour twice. In a Cartesian topology that is so in a
+ * periodic dimension of 1 or 2 processes: what goes in negative direction is then the block from the
+ * positive one (MPI-4.0 section 8.6), so receives are in the opposite order of sends. In a graph the
+ * n-th edge to a process belongs to the n-th edge that this has from here. */
+
+/* A loop over the receives; l_ is the number of the edge. */
+#define COLL_FOR_RECEIVES(l_, indegree_, comm_) \
+    for (int n_ = 0, last_ = coll_is_cartesian(comm_) ? (indegree_) - 1 : 0; \
+         n_ < (indegree_) && ((l_) = last_ ? last_ - n_ : n_, 1); n_++)
+
+static inline int coll_is_cartesian(MPIR_Comm * comm)
+{
+    const MPIR_Topology *topology = MPIR_Topology_get(comm);
+
+    return topology && topology->kind == MPI_CART;
+}
+
+#endif /* COLL_NEIGHBOURS_H_INCLUDED */
