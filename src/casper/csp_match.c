@@ -4,11 +4,11 @@
  */
 
 #include "mpidimpl.h"
-#include "csp_ghost.h"
+#include "csp_account.h"
+#include "csp_answer.h"
 #include "csp_match.h"
 #include "csp_pair.h"
 #include "csp_stage.h"
-#include "csp_wire.h"
 
 /* Messages of a list whose data the ghost takes over before it looks for other work. */
 #define KEEP_AT_ONCE 4
@@ -202,10 +202,10 @@ static void match_msg(const csp_item_t * msg)
     csp_ref_t recv = take_recv(msg);
 
     if (recv && is_done_at_once(msg)) {
-        csp_pair_answer(msg, csp_item_of(recv), msg->error);
+        csp_answer_both(msg, csp_item_of(recv), msg->error);
         csp_item_free(recv);
         if (msg->costs_credit)
-            csp_wire_freed(msg);
+            csp_account_freed(msg);
     } else if (recv) {
         csp_pair_make(copy_of(msg), recv);
     } else {
@@ -216,7 +216,7 @@ static void match_msg(const csp_item_t * msg)
 static void match_found(csp_ref_t msg, const csp_item_t * recv)
 {
     if (is_done_at_once(csp_item_of(msg))) {
-        csp_pair_answer(csp_item_of(msg), recv, csp_item_of(msg)->error);
+        csp_answer_both(csp_item_of(msg), recv, csp_item_of(msg)->error);
         csp_pair_free_msg(msg);
     } else {
         csp_pair_make(msg, copy_of(recv));
@@ -265,7 +265,7 @@ static void match_probe(const csp_item_t * recv, int is_matched)
             answer.object = ref;
         }
     }
-    csp_pair_tell(recv->user, &answer);
+    csp_answer_put(recv->user, &answer);
 }
 
 static void match_probed(csp_ref_t msg, const csp_item_t * recv)
@@ -289,7 +289,7 @@ static void match_cancel(int user, uint64_t op, uint64_t serial)
         if (recv->op == op && recv->serial == serial) {
             csp_list_cut(list, before, ref);
             csp_item_free(ref);
-            csp_pair_tell(user, &answer);
+            csp_answer_put(user, &answer);
             return;
         }
         before = ref;
@@ -404,10 +404,10 @@ int csp_match_posts(int user, int most, csp_post_t * other)
 /* The data of a message is with us, or cannot be read. At the desk. */
 static void end_send(csp_item_t * msg, int error)
 {
-    const csp_answer_t answer = {.op = msg->op,.error = csp_pair_class(error) };
+    const csp_answer_t answer = {.op = msg->op,.error = csp_answer_class(error) };
 
     msg->error = error;
-    csp_pair_tell(msg->sender, &answer);
+    csp_answer_put(msg->sender, &answer);
     msg->sender = -1;
 }
 

@@ -14,9 +14,6 @@
 
 #include "csp_desk.h"
 
-/* Data of up to so many bytes is kept in the ghost, so that its send completes before it is matched. */
-#define CSP_EAGER 65536
-
 /* 1 if the post is matched at our desk, and anybody there can do that; 0: only the ghost handles it. */
 int csp_match_is_local(const csp_post_t * post);
 
