@@ -14,7 +14,8 @@
 #define TAGS    32000           /* for data */
 #define PIECE   262144          /* bytes of data in one message */
 #define WINDOW  4               /* pieces of one message under way */
-#define FETCHES 64              /* messages whose data is fetched at a time, each with up to 1 MiB */
+#define FETCHES 64              /* messages whose data is fetched at a time, each with up to 1 MiB: for
+                                 * all users, and for one that takes in none (csp_stage.h) */
 #define STEPS   8               /* pieces begun or ended, after which no other stream has its turn */
 
 /* Data on its way, to or from another ghost, in pieces: piece i uses buffer i % WINDOW. The last piece
@@ -39,8 +40,27 @@ typedef struct stream {
 } stream_t;
 
 static stream_t *streams, **last_stream = &streams;     /* whose turn it is comes first */
-static stream_t *unfetched, **last_unfetched = &unfetched;     /* in: not asked for yet */
-static int fetched;             /* streams in that wait for no user of this ghost (is_staging) */
+static int ins;                 /* streams in */
+static int fetched;             /* of these, those that wait for no user of this ghost (is_staging) */
+
+/* Of each user of the node. */
+static struct receiver {
+    int ins;                    /* streams */
+    stream_t *first, **last;    /* not asked for yet */
+} *receivers;
+static int unfetched;           /* in receivers */
+
+void csp_stream_open(void)
+{
+    receivers = csp_must_calloc((size_t) csp_node.users, sizeof(*receivers));
+    for (int i = 0; i < csp_node.users; i++)
+        receivers[i].last = &receivers[i].first;
+}
+
+void csp_stream_close(void)
+{
+    MPL_free(receivers);
+}
 
 static uint64_t pieces_of(const stream_t * s)
 {
@@ -136,6 +156,13 @@ static void drop_memory(const csp_source_t * from)
     csp_account_undo(from->ghost, from->paid);
 }
 
+static void count_in(const stream_t * in, int n)
+{
+    ins += n;
+    fetched += n;
+    receivers[in->recv.user].ins += n;
+}
+
 static void end_stream(stream_t * s)
 {
     csp_expose_release(s->is_in ? s->recv.spot.segment : s->out.spot.segment);
@@ -143,7 +170,7 @@ static void end_stream(stream_t * s)
         csp_answer_received(&s->recv, s->rank, s->msg_tag, s->msg_bytes, s->error);
         if (s->is_sync)
             send_done(s);
-        fetched--;
+        count_in(s, -1);
     } else {
         csp_answer_sent(s->out.user, s->out.op, s->error);
         drop_memory(&s->out);
@@ -244,25 +271,50 @@ static void fetch(stream_t * in)
 {
     csp_envelope_t e = {.kind = CSP_ENVELOPE_FETCH,.bytes = in->bytes,.name = in->name };
 
-    fetched++;
+    count_in(in, 1);
     begin_stream(in, free_tag());
     progress_stream(in);        /* the receives come before the data */
     e.data_tag = in->tag;
     csp_outbox_send(&e, in->ghost, 0);
 }
 
-/* Returns how many it has asked for. */
+static void line_up(stream_t * in)
+{
+    struct receiver *to = &receivers[in->recv.user];
+
+    *to->last = in;
+    to->last = &in->next;
+    unfetched++;
+}
+
+static stream_t *take_first(struct receiver *to)
+{
+    stream_t *in = to->first;
+
+    to->first = in->next;
+    if (!to->first)
+        to->last = &to->first;
+    unfetched--;
+    return in;
+}
+
+static int may_fetch(const struct receiver *to)
+{
+    return to->first && to->ins < FETCHES && fetched < FETCHES && ins < TAGS;
+}
+
+/* Returns how many it has asked for. Another user is the first the next time. */
 static int fetch_next(void)
 {
+    static int turn;
     int n = 0;
 
-    for (; unfetched && fetched < FETCHES; n++) {
-        stream_t *in = unfetched;
-        unfetched = in->next;
-        if (!unfetched)
-            last_unfetched = &unfetched;
-        fetch(in);
+    for (int i = 0; unfetched > 0 && i < csp_node.users; i++) {
+        struct receiver *to = &receivers[(turn + i) % csp_node.users];
+        for (; may_fetch(to); n++)
+            fetch(take_first(to));
     }
+    turn = (turn + 1) % csp_node.users;
     return n;
 }
 
@@ -278,8 +330,7 @@ void csp_stream_fetch(const csp_item_t * msg, const csp_item_t * recv)
     in->msg_tag = msg->tag;
     in->msg_bytes = msg->bytes;
     in->name = msg->name;
-    *last_unfetched = in;
-    last_unfetched = &in->next;
+    line_up(in);
     fetch_next();
 }
 
@@ -314,5 +365,5 @@ int csp_stream_progress(void)
 
 int csp_stream_is_idle(void)
 {
-    return !streams && !unfetched;
+    return !streams && unfetched == 0;
 }

@@ -23,6 +23,9 @@ typedef struct csp_source {
     uint64_t paid;              /* bytes, with `memory` (csp_account.h) */
 } csp_source_t;
 
+void csp_stream_open(void);
+void csp_stream_close(void);
+
 /* Ask for the data of a message elsewhere, for a receive. Both are copied. */
 void csp_stream_fetch(const csp_item_t * msg, const csp_item_t * recv);
 

@@ -136,6 +136,7 @@ void csp_wire_open(void)
         return;
     csp_account_open();
     csp_outbox_open();
+    csp_stream_open();
     for (int i = 0; i < RECEIVES; i++) {
         receives[i].buf = csp_must_malloc(CSP_ENVELOPE_MOST);
         receive(i);
@@ -189,6 +190,7 @@ void csp_wire_close(void)
         return;
     for (int i = 0; i < RECEIVES; i++)
         stop_receiving(i);
+    csp_stream_close();
     csp_outbox_close();
     csp_account_close();
     is_open = 0;
