@@ -18,7 +18,7 @@ typedef struct offer {
     csp_envelope_t fetch;
 } offer_t;
 
-static int offers;
+static int pending;             /* sends that are not complete */
 
 /* The data of a synchronous send is where it was, also if it is in the post or in a slot. */
 static offer_t *make(int user, const csp_post_t * post, int ghost)
@@ -37,7 +37,7 @@ static offer_t *make(int user, const csp_post_t * post, int ghost)
     e.name = (uint64_t) (uintptr_t) offer;
     e.is_sync = offer->from.is_sync;
     csp_outbox_send(&e, ghost, 0);
-    offers++;
+    pending++;
     return offer;
 }
 
@@ -45,7 +45,6 @@ static void begin(offer_t * offer)
 {
     csp_stream_send(&offer->from, &offer->fetch);
     MPL_free(offer);
-    offers--;
 }
 
 static void kept(void *arg, int error)
@@ -59,6 +58,7 @@ static void kept(void *arg, int error)
     from->error = error;
     csp_answer_sent(from->user, from->op, error);
     from->op = 0;
+    pending--;
     offer->is_asked = 0;
     if (offer->is_wanted)
         begin(offer);
@@ -86,11 +86,13 @@ void csp_offer_fetched(const csp_envelope_t * fetch)
 
     offer->fetch = *fetch;
     offer->is_wanted = 1;
-    if (!offer->is_asked)
-        begin(offer);
+    if (offer->is_asked)
+        return;
+    pending -= offer->from.op != 0;
+    begin(offer);
 }
 
-int csp_offer_any(void)
+int csp_offer_is_pending(void)
 {
-    return offers > 0;
+    return pending > 0;
 }

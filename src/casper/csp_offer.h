@@ -19,7 +19,7 @@ void csp_offer_paid(int user, const csp_post_t * post, int ghost);
 /* FETCH has come. */
 void csp_offer_fetched(const csp_envelope_t * fetch);
 
-/* Are there any for which it has not? */
-int csp_offer_any(void);
+/* Are there any for which it has not, and whose sends are not complete? */
+int csp_offer_is_pending(void);
 
 #endif /* CSP_OFFER_H_INCLUDED */

@@ -160,7 +160,7 @@ int csp_wire_progress(void)
 
 int csp_wire_is_idle(void)
 {
-    return csp_outbox_is_empty() && csp_stream_is_idle() && !csp_offer_any();
+    return csp_outbox_is_empty() && csp_stream_is_idle() && !csp_offer_is_pending();
 }
 
 int csp_wire_has_ended(void)
