@@ -26,6 +26,7 @@ mpi_core_sources += \
     src/mpid/ch4/src/casper/csp_help.c \
     src/mpid/ch4/src/casper/csp_hint.c \
     src/mpid/ch4/src/casper/csp_inner.c \
+    src/mpid/ch4/src/casper/csp_keep.c \
     src/mpid/ch4/src/casper/csp_life.c \
     src/mpid/ch4/src/casper/csp_link.c \
     src/mpid/ch4/src/casper/csp_match.c \

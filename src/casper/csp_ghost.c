@@ -9,6 +9,7 @@
 #include "csp_expose.h"
 #include "csp_ghost.h"
 #include "csp_grant.h"
+#include "csp_keep.h"
 #include "csp_match.h"
 #include "csp_pair.h"
 #include "csp_stage.h"
@@ -184,7 +185,7 @@ static int keep_data(void)
     int n;
 
     csp_desk_lock();
-    n = csp_match_keep();
+    n = csp_keep();
     csp_desk_unlock();
     return n;
 }

@@ -26,10 +26,6 @@ csp_spot_t csp_match_spot(int user, const csp_post_t * post);
  * takes what other users of our ghost have posted. By who holds the desk. */
 int csp_match_posts(int user, int most, csp_post_t * other);
 
-/* The ghost takes over the data of some sends that wait for that, unless it has much already. Returns
- * of how many. By the ghost, which holds the desk. */
-int csp_match_keep(void);
-
 /* A message from another ghost to the user with number `dest`, with *data if place is IN_POST, of any
  * size. *msg is copied. By the ghost, which does not hold the desk. */
 void csp_match_arrived(csp_item_t * msg, int dest, const void *data);
