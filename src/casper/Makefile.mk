@@ -3,8 +3,10 @@
 
 if BUILD_CASPER
 mpi_core_sources += \
+    src/mpid/ch4/src/casper/csp_account.c \
     src/mpid/ch4/src/casper/csp_agree.c \
     src/mpid/ch4/src/casper/csp_alloc.c \
+    src/mpid/ch4/src/casper/csp_answer.c \
     src/mpid/ch4/src/casper/csp_cancel.c \
     src/mpid/ch4/src/casper/csp_choose.c \
     src/mpid/ch4/src/casper/csp_comm.c \
@@ -24,9 +26,13 @@ mpi_core_sources += \
     src/mpid/ch4/src/casper/csp_help.c \
     src/mpid/ch4/src/casper/csp_hint.c \
     src/mpid/ch4/src/casper/csp_inner.c \
+    src/mpid/ch4/src/casper/csp_keep.c \
     src/mpid/ch4/src/casper/csp_life.c \
+    src/mpid/ch4/src/casper/csp_link.c \
     src/mpid/ch4/src/casper/csp_match.c \
     src/mpid/ch4/src/casper/csp_node.c \
+    src/mpid/ch4/src/casper/csp_offer.c \
+    src/mpid/ch4/src/casper/csp_outbox.c \
     src/mpid/ch4/src/casper/csp_pair.c \
     src/mpid/ch4/src/casper/csp_place.c \
     src/mpid/ch4/src/casper/csp_post.c \
@@ -38,6 +44,7 @@ mpi_core_sources += \
     src/mpid/ch4/src/casper/csp_settings.c \
     src/mpid/ch4/src/casper/csp_share.c \
     src/mpid/ch4/src/casper/csp_stage.c \
+    src/mpid/ch4/src/casper/csp_stream.c \
     src/mpid/ch4/src/casper/csp_win.c \
     src/mpid/ch4/src/casper/csp_win_share.c \
     src/mpid/ch4/src/casper/csp_win_sync.c \

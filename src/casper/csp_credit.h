@@ -10,7 +10,7 @@
  * each other: a message that takes its data along costs some, and the receiving ghost gives that back,
  * many messages at a time, when they have left its memory. So what it keeps for others is limited, and
  * nobody is ever told to stop: without credit, data stays where it is until it is asked for. (How many
- * messages are under way at a time is another limit, in csp_wire.c.) Knows nothing of MPI. By one
+ * messages are under way at a time is another limit, in csp_outbox.c.) Knows nothing of MPI. By one
  * thread. */
 
 #include <stdint.h>

@@ -34,6 +34,8 @@ enum {
 #define CSP_SLOT   1024         /* most bytes of data in a slot */
 #define CSP_SLOTS  64           /* of a user */
 #define CSP_STAGE  65536        /* bytes of the stage of a user */
+#define CSP_EAGER  65536        /* data of up to so many bytes is kept in the ghost, so that its send
+                                 * completes before it is matched */
 
 /* A post. Ranks are those in the communicator; addresses those of the user's address space. */
 typedef struct csp_post {

@@ -4,11 +4,11 @@
  */
 
 #include "mpidimpl.h"
+#include "csp_answer.h"
 #include "csp_desk.h"
 #include "csp_expose.h"
-#include "csp_ghost.h"
 #include "csp_grant.h"
-#include "csp_pair.h"
+#include "csp_link.h"
 
 #define MOST CSP_SEGMENTS
 
@@ -126,7 +126,7 @@ void csp_expose_map(int user, const csp_post_t * post)
     } else {
         answer.error = MPI_ERR_NO_MEM;
     }
-    csp_pair_reply(user, &answer);
+    csp_answer_reply(user, &answer);
 }
 
 static void unmap(segment_t * segment)
@@ -207,7 +207,7 @@ int csp_expose_progress(void)
 {
     if (!csp_grant_any())
         return 0;
-    csp_must(MPID_Progress_test(NULL), "make progress");
+    csp_link_progress();
     if (!MPL_atomic_load_int(&MPIDIG_global.rma_am_flag))
         return 0;
     MPL_atomic_store_int(&MPIDIG_global.rma_am_flag, 0);

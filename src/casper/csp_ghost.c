@@ -5,9 +5,11 @@
 
 #include "mpidimpl.h"
 #include <sched.h>
+#include "csp_answer.h"
 #include "csp_expose.h"
 #include "csp_ghost.h"
 #include "csp_grant.h"
+#include "csp_keep.h"
 #include "csp_match.h"
 #include "csp_pair.h"
 #include "csp_stage.h"
@@ -41,77 +43,14 @@
 #define CHECK_NS 200000000      /* between two looks whether the users live */
 #define BUSY_TURNS_PER_CHECK 4096       /* between two looks at the clock for that */
 
-/* An answer that waits for room in the ring. */
-typedef struct late {
-    csp_answer_t answer;
-    struct late *next;
-} late_t;
-
 /* What a ghost keeps for one of its users. */
 typedef struct client {
     int user;                   /* csp_node.user[] */
     int is_gone;
-    late_t *first_late, **last_late;
 } client_t;
 
 static client_t *clients;
 static int n_clients;
-
-void csp_must(int mpi_errno, const char *what)
-{
-    char text[MPI_MAX_ERROR_STRING];
-
-    if (mpi_errno == MPI_SUCCESS)
-        return;
-    MPIR_Err_get_string(mpi_errno, text, sizeof(text), NULL);
-    csp_fail("ghost %d cannot %s: %s", MPIR_Process.comm_world->rank, what, text);
-}
-
-/* ---- answers ---- */
-
-void csp_ghost_answer_late(int user, const csp_answer_t * answer)
-{
-    client_t *client = clients;
-    late_t *late = csp_must_malloc(sizeof(*late));
-
-    while (client->user != user)
-        client++;
-    late->answer = *answer;
-    late->next = NULL;
-    *client->last_late = late;
-    client->last_late = &late->next;
-}
-
-static int has_room(const client_t * client)
-{
-    return csp_ring_has_room(&csp_node.user[client->user].answers);
-}
-
-/* At the desk. */
-static int answer_late(client_t * client)
-{
-    int n = 0;
-
-    while (client->first_late && has_room(client)) {
-        late_t *late = client->first_late;
-        csp_pair_tell(client->user, &late->answer);
-        client->first_late = late->next;
-        if (!client->first_late)
-            client->last_late = &client->first_late;
-        MPL_free(late);
-        n++;
-    }
-    return n;
-}
-
-static int owes_answers(void)
-{
-    for (int i = 0; i < n_clients; i++) {
-        if (clients[i].first_late)
-            return 1;
-    }
-    return 0;
-}
 
 /* ---- posts ---- */
 
@@ -209,14 +148,14 @@ static int serve_desk(void)
 {
     int n = 0;
 
-    if ((!has_desk_work() && !owes_answers() && !csp_pair_remains()) || !csp_desk_try())
+    if ((!has_desk_work() && !csp_answer_owes() && !csp_pair_remains()) || !csp_desk_try())
         return 0;
     owed_before = csp_desk_owed();
     csp_desk_add_items();
     n += csp_pair_end_aside();
     for (int i = 0; i < n_clients; i++) {
         n += take_posts(&clients[i]);
-        n += answer_late(&clients[i]);
+        n += csp_answer_late(clients[i].user);
     }
     n += copy_pairs();
     csp_desk_unlock();
@@ -246,7 +185,7 @@ static int keep_data(void)
     int n;
 
     csp_desk_lock();
-    n = csp_match_keep();
+    n = csp_keep();
     csp_desk_unlock();
     return n;
 }
@@ -292,7 +231,7 @@ int csp_ghost_watch(int *made_progress)
 static void sleep_a_little(unsigned sleeps)
 {
     tsm_bell_t *bell = &csp_node.my_ghost->bell;
-    int looks = csp_world.ghosts > 1 || owes_answers() || csp_grant_any();
+    int looks = csp_world.ghosts > 1 || csp_answer_owes() || csp_grant_any();
     uint64_t ns = looks ? MPL_MIN(SLEEP_FIRST_NS << MPL_MIN(sleeps, 10), SLEEP_LAST_NS) : SLEEP_NS;
 
     if (csp_pair_remains())
@@ -366,7 +305,6 @@ static void find_clients(void)
         if (!csp_node_is_mate(i))
             continue;
         c->user = i;
-        c->last_late = &c->first_late;
         n_clients++;
     }
 }

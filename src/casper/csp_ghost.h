@@ -12,9 +12,6 @@
 
 #include "csp_node.h"
 
-/* Answer as soon as there is room. */
-void csp_ghost_answer_late(int user, const csp_answer_t * answer);
-
 /* Now and then, and so also in a wait: do our users live? Ends the job if not. csp_ghost_watch: as a
  * progress hook; until csp_leave ends. */
 void csp_ghost_check_users(void);
@@ -22,8 +19,5 @@ int csp_ghost_watch(int *made_progress);
 
 /* Serve until all users have left, then leave MPI and exit. Does not return. */
 void csp_ghost_run(void) ATTRIBUTE((noreturn));
-
-/* Abort unless mpi_errno is MPI_SUCCESS; what: what this ghost was to do. */
-void csp_must(int mpi_errno, const char *what);
 
 #endif /* CSP_GHOST_H_INCLUDED */

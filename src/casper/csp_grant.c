@@ -4,7 +4,6 @@
  */
 
 #include "mpidimpl.h"
-#include "csp_ghost.h"
 #include "csp_grant.h"
 #include "csp_inner.h"
 #include "csp_post.h"

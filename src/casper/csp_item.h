@@ -58,7 +58,7 @@ typedef struct csp_item {
 
 typedef struct csp_list {
     csp_ref_t first, last;
-    csp_ref_t fresh;            /* the first of those at the end that csp_match_keep has not seen */
+    csp_ref_t fresh;            /* the first of those at the end that csp_keep has not seen */
 } csp_list_t;
 
 /* Segments of direct memory at a time; Linux permits a process about as many mappings. */

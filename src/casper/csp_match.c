@@ -4,18 +4,11 @@
  */
 
 #include "mpidimpl.h"
-#include "csp_ghost.h"
+#include "csp_account.h"
+#include "csp_answer.h"
+#include "csp_keep.h"
 #include "csp_match.h"
 #include "csp_pair.h"
-#include "csp_stage.h"
-#include "csp_wire.h"
-
-/* Messages of a list whose data the ghost takes over before it looks for other work. */
-#define KEEP_AT_ONCE 4
-
-/* With more bytes of sends of its users in its memory than this the ghost keeps no more: sends to a
- * process that receives nothing then wait, as MPI says, unless their data went along with the post. */
-#define MOST_KEPT 268435456
 
 /* With so many messages that wait and have gone along, each some 270 bytes of shared memory, senders
  * keep their data; with so few they send it along again. */
@@ -146,12 +139,6 @@ static csp_ref_t find_msg(const csp_item_t * recv, csp_ref_t * before)
     return ref;
 }
 
-/* Its send completes only when the data has been copied: into the ghost, if no receive comes. */
-static int is_to_be_kept(const csp_item_t * msg)
-{
-    return msg->place == CSP_IN_USER && !msg->is_synchronous && msg->bytes <= CSP_EAGER;
-}
-
 /* Its send is complete, and the data is in shared memory. What comes from other ghosts is limited in
  * another way (csp_credit.h). */
 static int is_small(const csp_item_t * msg)
@@ -176,7 +163,7 @@ static void add_msg(csp_ref_t ref)
     const csp_item_t *msg = csp_item_of(ref);
 
     csp_list_add(msgs_of(msg->user), ref);
-    csp_node.my_ghost->desk.kept += is_to_be_kept(msg);
+    csp_node.my_ghost->desk.kept += csp_keep_is_due(msg);
     if (is_small(msg))
         count_small(1);
 }
@@ -184,7 +171,7 @@ static void add_msg(csp_ref_t ref)
 static void cut_msg(csp_list_t * list, csp_ref_t before, csp_ref_t ref)
 {
     csp_list_cut(list, before, ref);
-    csp_node.my_ghost->desk.kept -= is_to_be_kept(csp_item_of(ref));
+    csp_node.my_ghost->desk.kept -= csp_keep_is_due(csp_item_of(ref));
     if (is_small(csp_item_of(ref)))
         count_small(-1);
 }
@@ -202,10 +189,10 @@ static void match_msg(const csp_item_t * msg)
     csp_ref_t recv = take_recv(msg);
 
     if (recv && is_done_at_once(msg)) {
-        csp_pair_answer(msg, csp_item_of(recv), msg->error);
+        csp_answer_both(msg, csp_item_of(recv), msg->error);
         csp_item_free(recv);
         if (msg->costs_credit)
-            csp_wire_freed(msg);
+            csp_account_freed(msg);
     } else if (recv) {
         csp_pair_make(copy_of(msg), recv);
     } else {
@@ -216,7 +203,7 @@ static void match_msg(const csp_item_t * msg)
 static void match_found(csp_ref_t msg, const csp_item_t * recv)
 {
     if (is_done_at_once(csp_item_of(msg))) {
-        csp_pair_answer(csp_item_of(msg), recv, csp_item_of(msg)->error);
+        csp_answer_both(csp_item_of(msg), recv, csp_item_of(msg)->error);
         csp_pair_free_msg(msg);
     } else {
         csp_pair_make(msg, copy_of(recv));
@@ -265,7 +252,7 @@ static void match_probe(const csp_item_t * recv, int is_matched)
             answer.object = ref;
         }
     }
-    csp_pair_tell(recv->user, &answer);
+    csp_answer_put(recv->user, &answer);
 }
 
 static void match_probed(csp_ref_t msg, const csp_item_t * recv)
@@ -289,7 +276,7 @@ static void match_cancel(int user, uint64_t op, uint64_t serial)
         if (recv->op == op && recv->serial == serial) {
             csp_list_cut(list, before, ref);
             csp_item_free(ref);
-            csp_pair_tell(user, &answer);
+            csp_answer_put(user, &answer);
             return;
         }
         before = ref;
@@ -399,78 +386,7 @@ int csp_match_posts(int user, int most, csp_post_t * other)
     return n;
 }
 
-/* ---- what only the ghost does ---- */
-
-/* The data of a message is with us, or cannot be read. At the desk. */
-static void end_send(csp_item_t * msg, int error)
-{
-    const csp_answer_t answer = {.op = msg->op,.error = csp_pair_class(error) };
-
-    msg->error = error;
-    csp_pair_tell(msg->sender, &answer);
-    msg->sender = -1;
-}
-
-/* A receive may have come meanwhile. */
-static void kept(void *arg, int error)
-{
-    csp_ref_t ref = (csp_ref_t) (uintptr_t) arg;
-    csp_item_t *msg = csp_item_of(ref);
-
-    csp_desk_lock();
-    msg->is_asked = 0;
-    end_send(msg, error);
-    if (msg->partner && error)
-        csp_pair_end(ref);
-    else if (msg->partner)
-        csp_pair_make(ref, msg->partner);
-    csp_desk_unlock();
-}
-
-static void keep(csp_ref_t ref)
-{
-    csp_item_t *msg = csp_item_of(ref);
-    char *memory = csp_must_malloc(msg->bytes);
-
-    msg->is_asked = csp_copy_from(&msg->spot, 0, memory, msg->bytes) != 0;
-    if (msg->spot.segment)      /* counted by copy_of; the item loses it now */
-        csp_node.my_ghost->desk.holds[msg->spot.segment % CSP_SEGMENTS]--;
-    csp_pair_put_in_ghost(msg, memory);
-    csp_node.my_ghost->desk.kept--;
-    if (msg->is_asked)
-        csp_stage_fetch(msg->sender, msg->op, 0, memory, msg->bytes, kept, (void *) (uintptr_t) ref);
-    else
-        end_send(msg, 0);
-}
-
-/* A few of the list, for the desk is held. Those before the fresh ones are kept already, if they are to
- * be. */
-static int keep_some(csp_list_t * list)
-{
-    csp_ref_t ref;
-    int n = 0;
-
-    while (n < KEEP_AT_ONCE && (ref = csp_list_see(list)) != 0) {
-        if (is_to_be_kept(csp_item_of(ref))) {
-            keep(ref);
-            n++;
-        }
-    }
-    return n;
-}
-
-int csp_match_keep(void)
-{
-    int n = 0;
-
-    if (csp_node.my_ghost->desk.kept == 0 || csp_pair_bytes_of_users() >= MOST_KEPT)
-        return 0;
-    for (int i = 0; i < csp_node.users; i++) {
-        if (csp_node_is_mate(i))
-            n += keep_some(msgs_of(i));
-    }
-    return n + keep_some(probed());
-}
+/* ---- messages from other ghosts ---- */
 
 void csp_match_arrived(csp_item_t * msg, int dest, const void *data)
 {

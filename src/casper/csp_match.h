@@ -14,9 +14,6 @@
 
 #include "csp_desk.h"
 
-/* Data of up to so many bytes is kept in the ghost, so that its send completes before it is matched. */
-#define CSP_EAGER 65536
-
 /* 1 if the post is matched at our desk, and anybody there can do that; 0: only the ghost handles it. */
 int csp_match_is_local(const csp_post_t * post);
 
@@ -28,10 +25,6 @@ csp_spot_t csp_match_spot(int user, const csp_post_t * post);
  * then; else other->kind is 0. Returns how many were taken. A probe among them that finds nothing first
  * takes what other users of our ghost have posted. By who holds the desk. */
 int csp_match_posts(int user, int most, csp_post_t * other);
-
-/* The ghost takes over the data of some sends that wait for that, unless it has much already. Returns
- * of how many. By the ghost, which holds the desk. */
-int csp_match_keep(void);
 
 /* A message from another ghost to the user with number `dest`, with *data if place is IN_POST, of any
  * size. *msg is copied. By the ghost, which does not hold the desk. */

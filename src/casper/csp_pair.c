@@ -4,10 +4,11 @@
  */
 
 #include "mpidimpl.h"
-#include "csp_ghost.h"
+#include "csp_account.h"
+#include "csp_answer.h"
 #include "csp_pair.h"
 #include "csp_stage.h"
-#include "csp_wire.h"
+#include "csp_stream.h"
 
 /* With more memory to free than this, the ghost wakes for it. */
 #define MOST_UNFREED 4194304
@@ -22,101 +23,6 @@ static TSM_ATOMIC(int) remains;
 static csp_desk_t *desk(void)
 {
     return &csp_node.my_ghost->desk;
-}
-
-/* ---- answers ---- */
-
-/* 0 if there is no room. */
-static int put_answer(int user, const csp_answer_t * answer)
-{
-    csp_user_t *u = &csp_node.user[user];
-    csp_answer_t *entry = &u->answer[csp_ring_write(&u->answers)];
-
-    if (!csp_ring_has_room(&u->answers))
-        return 0;
-    memcpy(entry, answer, answer->flags & CSP_ANSWER_INLINE ? sizeof(*answer) :
-           offsetof(csp_answer_t, data));
-    if (csp_world.is_ghost)
-        entry->flags |= CSP_ANSWER_GHOST;
-    csp_ring_publish(&u->answers);
-    return 1;
-}
-
-static void leave_answer(csp_ref_t ref, int user, const csp_answer_t * answer)
-{
-    csp_item_t *item = csp_item_of(ref);
-
-    item->user = user;
-    item->answer = *answer;
-    csp_desk_leave(ref, CSP_LEFT_ANSWER, 1);
-}
-
-void csp_pair_tell(int user, const csp_answer_t * answer)
-{
-    csp_ref_t ref;
-
-    if (answer->op == 0 || put_answer(user, answer))
-        return;
-    if (csp_world.is_ghost) {
-        csp_ghost_answer_late(user, answer);
-    } else {
-        csp_item_t *item = csp_item_new(&ref);
-        MPIR_Assert(item);      /* CSP_DESK_RESERVE */
-        leave_answer(ref, user, answer);
-    }
-}
-
-/* The same at the end of a pair: the item is no longer needed, and takes the answer if it has to. */
-static void tell_and_free(csp_ref_t ref, int user, const csp_answer_t * answer)
-{
-    if (csp_world.is_ghost)
-        csp_pair_tell(user, answer);
-    else if (answer->op != 0 && !put_answer(user, answer)) {
-        leave_answer(ref, user, answer);
-        return;
-    }
-    csp_item_free(ref);
-}
-
-int csp_pair_class(int error)
-{
-    return error ? MPI_ERR_BUFFER : MPI_SUCCESS;
-}
-
-static csp_answer_t received(const csp_item_t * recv, int rank, int tag, uint64_t bytes, int error)
-{
-    const csp_answer_t answer = {
-        .op = recv->op,.bytes = bytes,.source = rank,.tag = tag,
-        .error = !error && bytes > recv->bytes ? MPI_ERR_TRUNCATE : csp_pair_class(error)
-    };
-
-    return answer;
-}
-
-static csp_answer_t sent(const csp_item_t * msg, int error)
-{
-    const csp_answer_t answer = {.op = msg->op,.error = csp_pair_class(error) };
-
-    return answer;
-}
-
-void csp_pair_answer(const csp_item_t * msg, const csp_item_t * recv, int error)
-{
-    csp_answer_t answer = received(recv, msg->rank, msg->tag, msg->bytes, error);
-
-    if (msg->place == CSP_IN_POST && !error) {
-        answer.flags = CSP_ANSWER_INLINE;
-        memcpy(answer.data, msg->data, sizeof(answer.data));
-    } else if (msg->place == CSP_IN_SLOT) {
-        answer.flags = CSP_ANSWER_SLOT;
-        answer.object = msg->name;
-        answer.segment = (uint64_t) msg->from;
-    }
-    csp_pair_tell(recv->user, &answer);
-    if (msg->sender >= 0) {
-        answer = sent(msg, error);
-        csp_pair_tell(msg->sender, &answer);
-    }
 }
 
 /* ---- pairs ---- */
@@ -278,13 +184,13 @@ int csp_pair_is_aside(void)
 static void end(csp_ref_t pair)
 {
     const csp_item_t *msg = csp_item_of(pair), *recv = csp_item_of(msg->partner);
-    csp_answer_t to_recv = received(recv, msg->rank, msg->tag, msg->bytes, msg->error);
-    csp_answer_t to_send = sent(msg, msg->error);
+    csp_answer_t to_recv = csp_answer_of_recv(recv, msg->rank, msg->tag, msg->bytes, msg->error);
+    csp_answer_t to_send = csp_answer_of_send(msg, msg->error);
 
     to_recv.flags = to_send.flags = msg->is_helped ? CSP_ANSWER_GHOST : 0;
-    tell_and_free(msg->partner, recv->user, &to_recv);
+    csp_answer_put_and_free(msg->partner, recv->user, &to_recv);
     if (msg->sender >= 0)
-        tell_and_free(pair, msg->sender, &to_send);
+        csp_answer_put_and_free(pair, msg->sender, &to_send);
     else
         csp_pair_free_msg(pair);
 }
@@ -350,7 +256,7 @@ void csp_pair_free_msg(csp_ref_t ref)
         count_kept(msg, -cost(msg));
     }
     if (msg->costs_credit)
-        csp_wire_freed(msg);
+        csp_account_freed(msg);
     csp_item_free(ref);
 }
 
@@ -375,7 +281,7 @@ static void fetch(csp_ref_t ref)
     const csp_item_t msg = *csp_item_of(ref), recv = *csp_item_of(msg.partner);
 
     csp_desk_unlock();
-    csp_wire_fetch(&msg, &recv);
+    csp_stream_fetch(&msg, &recv);
     csp_desk_lock();
     csp_item_free(msg.partner);
     csp_item_free(ref);
@@ -390,7 +296,7 @@ static void do_left(csp_ref_t ref)
             fetch(ref);
             break;
         case CSP_LEFT_ANSWER:
-            csp_pair_tell(item->user, &item->answer);
+            csp_answer_put(item->user, &item->answer);
             csp_item_free(ref);
             break;
         default:
@@ -410,25 +316,4 @@ int csp_pair_left(void)
     }
     csp_desk_unlock();
     return n;
-}
-
-void csp_pair_reply(int user, const csp_answer_t * answer)
-{
-    csp_desk_lock();
-    csp_pair_tell(user, answer);
-    csp_desk_unlock();
-}
-
-void csp_pair_received(const csp_item_t * recv, int rank, int tag, uint64_t bytes, int error)
-{
-    const csp_answer_t answer = received(recv, rank, tag, bytes, error);
-
-    csp_pair_reply(recv->user, &answer);
-}
-
-void csp_pair_sent(int user, uint64_t op, int error)
-{
-    const csp_answer_t answer = {.op = op,.error = csp_pair_class(error) };
-
-    csp_pair_reply(user, &answer);
 }

@@ -12,20 +12,9 @@
  * else. A user that finds the desk taken when it comes back puts the pair aside, and the next one at
  * the desk answers. */
 
-#include <errno.h>
-
 #include "csp_desk.h"
 
-/* The error number where only another ghost knows why data could not be read. */
-#define CSP_UNREAD EFAULT
-
 /* ---- by who holds the desk ---- */
-
-/* Answer a user, now or as soon as there is room; nothing if answer->op is 0. */
-void csp_pair_tell(int user, const csp_answer_t * answer);
-
-/* Answer both, after the data was copied, or with it. error: 0 or an error number of the system. */
-void csp_pair_answer(const csp_item_t * msg, const csp_item_t * recv, int error);
 
 /* They are to be copied, once the data is there. Takes over both. */
 void csp_pair_make(csp_ref_t msg, csp_ref_t recv);
@@ -63,9 +52,6 @@ int csp_pair_is_aside(void);
 
 /* ---- by the ghost ---- */
 
-/* The error class of an error number. */
-int csp_pair_class(int error);
-
 /* The data of the message is now here, or comes here, in memory that it owns. */
 void csp_pair_put_in_ghost(csp_item_t * msg, void *memory);
 
@@ -73,14 +59,7 @@ void csp_pair_put_in_ghost(csp_item_t * msg, void *memory);
  * comes from other ghosts has a limit of its own (csp_credit.h). */
 uint64_t csp_pair_bytes_of_users(void);
 
-/* Do what users have left to the ghost. Returns how much. With the desk free, as the next three. */
+/* Do what users have left to the ghost. Returns how much. With the desk free. */
 int csp_pair_left(void);
-
-/* The end of a receive, and of a send, with another ghost. */
-void csp_pair_received(const csp_item_t * recv, int rank, int tag, uint64_t bytes, int error);
-void csp_pair_sent(int user, uint64_t op, int error);
-
-/* An answer to any other post. */
-void csp_pair_reply(int user, const csp_answer_t * answer);
 
 #endif /* CSP_PAIR_H_INCLUDED */

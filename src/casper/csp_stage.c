@@ -5,7 +5,7 @@
 
 #include "mpidimpl.h"
 #include <fcntl.h>
-#include "csp_pair.h"
+#include "csp_answer.h"
 #include "csp_stage.h"
 
 /* ---- the ghost ---- */
@@ -81,7 +81,7 @@ static void ask(int user, job_t * job)
     if (job->what == CSP_ANSWER_DRAIN)
         memcpy(csp_node.user[user].stage, job->here + job->done, answer.bytes);
     job->is_asked = 1;
-    csp_pair_reply(user, &answer);
+    csp_answer_reply(user, &answer);
 }
 
 static void end_first(struct queue *queue, int error)

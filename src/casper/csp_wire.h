@@ -6,12 +6,13 @@
 #ifndef CSP_WIRE_H_INCLUDED
 #define CSP_WIRE_H_INCLUDED
 
-/* Messages between ghosts, over MPI's own point-to-point calls on the communicator of the ghosts. The
- * sender's ghost sends an envelope to the receiver's ghost, with the data if that is small and there is
- * credit (csp_credit.h); else the receiver's ghost asks for as much data as the receive has room for,
- * once it is matched, and the data follows in pieces. Envelopes between two ghosts arrive in the order
- * in which they were sent, so messages are matched in that order; if many have not arrived yet, further
- * ones wait in the sender's ghost. By ghosts, which do not hold the desk. */
+/* Messages between ghosts, over MPI's own point-to-point calls (csp_link.h). The sender's ghost
+ * sends an envelope to the receiver's ghost (csp_outbox.h), with the data if that is small and there
+ * is credit (csp_account.h). Else it only offers the data (csp_offer.h): the receiver's ghost asks
+ * for as much as the receive has room for, once it is matched, and the data follows in pieces
+ * (csp_stream.h). Envelopes between two ghosts arrive in the order in which they were sent, so
+ * messages are matched in that order; if many have not arrived yet, further ones wait in the
+ * sender's ghost. By ghosts, which do not hold the desk. */
 
 #include "csp_node.h"
 
@@ -20,12 +21,6 @@ void csp_wire_open(void);
 
 /* Send on the post of csp_node.user[user], whose receiver is another ghost's. */
 void csp_wire_send(int user, const csp_post_t * post);
-
-/* A message that costs credit has left our memory; *msg stays the caller's. This also at the desk. */
-void csp_wire_freed(const csp_item_t * msg);
-
-/* Ask for the data of a message elsewhere, for a receive. Both are copied. */
-void csp_wire_fetch(const csp_item_t * msg, const csp_item_t * recv);
 
 /* Make progress. Returns the number of events. */
 int csp_wire_progress(void);

@@ -5,10 +5,13 @@
  * users. -n: messages. Without -s users cannot reach each other's memory, as between different users of
  * the machine or where a filter forbids it; their ghost can. -s 1: after MPI_Init no process can, so
  * the owners copy. For both, our own functions in place of those of the C library refuse. -s 2: as root
- * the users give up what they may do, else they hide their memory. */
+ * the users give up what they may do, else they hide their memory; the ghost may not read all memory.
+ * -s 1 with four users on two nodes: who does not take in its messages holds up nobody. -s 1 and 2: in
+ * the end one of each pair leaves without a receive, whose data is still to come. */
 #define _GNU_SOURCE
-#include "../mt.h"
+#include "../latch.h"
 
+#include <linux/capability.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -16,6 +19,11 @@
 #define WORD  8                 /* what MPI_Init tries has so many bytes */
 #define EARLY 6                 /* messages before a receive */
 #define MOST  1000000
+#define FETCHED 64              /* messages whose data a ghost asks for at a time */
+#define HELD  (3 * FETCHED)
+#define SMALL 5000              /* bytes that go along with an envelope */
+#define LARGE 70000             /* bytes that do not */
+#define LATE  (16 << 20)        /* bytes: 256 turns of their owners */
 
 static atomic_int refusals;
 static int mode;
@@ -48,6 +56,18 @@ ssize_t process_vm_writev(pid_t pid, const struct iovec *here, unsigned long n,
 {
     return is_refused(here->iov_len) ? -1 :
         syscall(SYS_process_vm_writev, pid, here, n, there, m, flags);
+}
+
+/* By root, and by what becomes the ghost, before MPI_Init. */
+static void renounce_ptrace(void)
+{
+    const uint32_t bit = 1u << CAP_SYS_PTRACE;
+    struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3 };
+    struct __user_cap_data_struct cap[_LINUX_CAPABILITY_U32S_3];
+    MT_CHECK(syscall(SYS_capget, &head, cap) == 0, "no capabilities");
+    cap[0].effective &= ~bit;
+    cap[0].permitted &= ~bit;
+    MT_CHECK(syscall(SYS_capset, &head, cap) == 0, "cannot give up CAP_SYS_PTRACE");
 }
 
 static void hide(void)
@@ -104,6 +124,81 @@ static void send_early(char *out, char *in, int bytes)
     MT_OK(MPI_Waitall(EARLY - 1, r + 1, MPI_STATUSES_IGNORE));
 }
 
+static int completed(MPI_Request * r, int n)
+{
+    int done = 0, flag;
+    for (int i = 0; i < n; i++) {
+        MT_OK(MPI_Request_get_status(r[i], &flag, MPI_STATUS_IGNORE));
+        done += flag;
+    }
+    return done;
+}
+
+/* Process 0 is outside MPI until 2, of the same node, has a message that comes behind all these: their
+ * data must not hold that up, nor gather in the ghost. */
+static void send_many(char *data)
+{
+    MPI_Request r[HELD];
+    for (int i = 0; i < HELD; i++) {
+        memset(data + i * LARGE, i + 1, LARGE);
+        MT_OK(MPI_Isend(data + i * LARGE, LARGE, MPI_BYTE, 0, 0, MPI_COMM_WORLD, &r[i]));
+    }
+    MT_OK(MPI_Send(NULL, 0, MPI_BYTE, 3, 0, MPI_COMM_WORLD));
+    MT_OK(MPI_Recv(NULL, 0, MPI_BYTE, 2, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    MT_CHECK(completed(r, HELD) <= FETCHED, "the ghost has %d messages", completed(r, HELD));
+    open_latch();
+    MT_OK(MPI_Waitall(HELD, r, MPI_STATUSES_IGNORE));
+}
+
+static void take_in_late(char *data)
+{
+    MPI_Request r[HELD];
+    memset(data, 0, HELD * LARGE);
+    for (int i = 0; i < HELD; i++)
+        MT_OK(MPI_Irecv(data + i * LARGE, LARGE, MPI_BYTE, 1, 0, MPI_COMM_WORLD, &r[i]));
+    MT_OK(MPI_Barrier(MPI_COMM_WORLD));
+    wait_latch();
+    MT_OK(MPI_Waitall(HELD, r, MPI_STATUSES_IGNORE));
+    for (int i = 0; i < HELD; i++)
+        check(data + i * LARGE, LARGE, i);
+}
+
+static void pass_by(char *data)
+{
+    make_latch();
+    if (mt.rank == 0) {
+        take_in_late(data);
+        return;
+    }
+    MT_OK(MPI_Barrier(MPI_COMM_WORLD));
+    if (mt.rank == 1) {
+        send_many(data);
+    } else if (mt.rank == 2) {
+        MT_OK(MPI_Recv(data, LARGE, MPI_BYTE, 3, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+        check(data, LARGE, HELD);
+        MT_OK(MPI_Send(NULL, 0, MPI_BYTE, 1, 0, MPI_COMM_WORLD));
+    } else {
+        memset(data, HELD + 1, LARGE);
+        MT_OK(MPI_Recv(NULL, 0, MPI_BYTE, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+        MT_OK(MPI_Send(data, LARGE, MPI_BYTE, 2, 0, MPI_COMM_WORLD));
+    }
+}
+
+/* The receiver is in MPI_Finalize by then, and leaves when the sender has come there. The small message
+ * is complete, and nobody ever receives it. */
+static void leave_behind(char *data)
+{
+    MPI_Request r;
+    MT_OK(MPI_Send(data, SMALL, MPI_BYTE, mt.peer, 1, MPI_COMM_WORLD));
+    if (mt.rank > mt.peer) {
+        MT_OK(MPI_Irecv(data, LATE, MPI_BYTE, mt.peer, 0, MPI_COMM_WORLD, &r));
+    } else {
+        usleep(100000);
+        MT_OK(MPI_Isend(data, LATE, MPI_BYTE, mt.peer, 0, MPI_COMM_WORLD, &r));
+    }
+    MT_OK(MPI_Request_free(&r));
+}
+
 int main(int argc, char **argv)
 {
     static const int sizes[] = { 1, 1000, 5000, 60000, 300000, MOST };
@@ -111,18 +206,23 @@ int main(int argc, char **argv)
         if (strcmp(argv[i], "-s") == 0)
             mode = atoi(argv[i + 1]);
     }
+    if (mode == 2 && geteuid() == 0)
+        renounce_ptrace();
     mt_init(argc, argv, 1, 100);
     MT_CHECK(mt.size % 2 == 0, "run with an even number of users");
     MT_CHECK(mode > 0 || atomic_load(&refusals) > 0, "the library does not call our functions");
     if (mode == 2)
         hide();
-    char *data = mt_alloc(2 * MOST);
+    char *data = mt_alloc(LATE);
     for (int i = 0; i < (mode == 0 ? 6 : 5); i++) {
         ping_pong(data, sizes[i], (int) mt.iters);
         if (sizes[i] <= 65536)
             send_early(data, data + MOST, sizes[i]);
     }
     MT_CHECK(mode != 1 || atomic_load(&refusals) > 0, "the library does not call our functions");
-    free(data);
+    if (mode == 1 && mt.size == 4)
+        pass_by(data);
+    if (mode > 0)
+        leave_behind(data);
     return mt_finish();
 }
