@@ -6,8 +6,8 @@
 #ifndef COLL_NEIGHBOURS_H_INCLUDED
 #define COLL_NEIGHBOURS_H_INCLUDED
 
-/* For MPI_Neighbor_alltoall and its kin, whose messages have one tag, so their order alone decides which
- * block they arrive in if a process is a neighbour twice. In a Cartesian topology that is so in a
+/* For MPI_Neighbor_alltoall and its kin, whose messages have one tag: if a process is a neighbour
+ * twice, their order decides which block they arrive in. In a Cartesian topology that is so in a
  * periodic dimension of 1 or 2 processes: what goes in negative direction is then the block from the
  * positive one (MPI-4.0 section 8.6), so receives are in the opposite order of sends. In a graph the
  * n-th edge to a process belongs to the n-th edge that this has from here. */
