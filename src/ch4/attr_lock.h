@@ -121,8 +121,13 @@ static inline void MPII_attr_enter_for(int handle, int keyval)
     while (MPII_attr_is_called(handle, keyval)) {
         tsm_store(&MPII_attr_waits, 1, TSM_RELAXED);
         MPII_attr_exit(handle);
-        MPID_THREAD_CS_YIELD(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);
+#if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI
         tsm_yield();
+#else
+        MPID_THREAD_CS_EXIT(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);
+        tsm_yield();
+        MPID_THREAD_CS_ENTER(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);
+#endif
         MPII_attr_enter(handle);
     }
     tsm_store(&MPII_attr_waits, 0, TSM_RELAXED);
