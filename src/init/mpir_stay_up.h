@@ -17,6 +17,9 @@
  *   MPII_stays_up        after a session or MPI_COMM_WORLD has ended: whether to leave it at that
  *   MPII_quiesce         before the library is taken down
  *
+ * MPIR_init_lock comes before the lock of global: a thread that has the first may make a communicator,
+ * and lets others have the second while it waits for other processes.
+ *
  * Finalizing the library and initializing it again cannot work: both need all processes at the same
  * time, but each process opens and closes its sessions independently.  One process may have closed
  * its last session while another has two open.
@@ -217,8 +220,7 @@ static int end_self(void)
     return mpi_errno;
 }
 
-/* session: NULL for MPI_Finalize.  A session gives its error handler back without MPIR_init_lock, too:
- * MPI_Comm_create_from_group takes that within the global section. */
+/* session: NULL for MPI_Finalize. */
 static int MPII_end_first(MPIR_Session * session)
 {
     if (!session)

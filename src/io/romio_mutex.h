@@ -91,12 +91,12 @@ int MPIR_Ext_is_initialized(void)
     if (MPL_atomic_load_int(&MPIR_Process.mpich_state) != MPICH_MPI_STATE__INITIALIZED)
         return 0;
     /* ROMIO needs MPI_COMM_SELF, which a process with sessions only may not have yet */
-    MPID_THREAD_CS_ENTER(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);
     MPL_initlock_lock(&MPIR_init_lock);
+    MPID_THREAD_CS_ENTER(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);
     if (!MPIR_Process.comm_self)
         mpi_errno = MPIR_init_comm_self();
-    MPL_initlock_unlock(&MPIR_init_lock);
     MPID_THREAD_CS_EXIT(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);
+    MPL_initlock_unlock(&MPIR_init_lock);
     return mpi_errno == MPI_SUCCESS;
 }
 

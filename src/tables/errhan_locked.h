@@ -36,7 +36,7 @@ int MPIR_Session_set_errhandler_impl(MPIR_Session * session, MPIR_Errhandler * e
     return mpi_errno;
 }
 
-/* With the lock of global, which MPI_Comm_call_errhandler and MPI_Win_call_errhandler do not take. */
+/* With the lock of global, which MPI_Comm_call_errhandler and its kin do not take. */
 static int call_held_errhandler(MPIR_Errhandler * errhandler, int errorcode, int handle)
 {
     int mpi_errno;
@@ -69,6 +69,17 @@ int MPIR_Win_call_errhandler_impl(MPIR_Win * win, int errorcode)
     return errorcode;
 }
 
+int MPIR_Session_call_errhandler_impl(MPIR_Session * session, int errorcode)
+{
+    const int has_entered = MPII_error_enter();
+    MPIR_Errhandler *errhandler;
+
+    MPII_ERRHANDLER_HOLD(session, errhandler);
+    errorcode = call_held_errhandler(errhandler, errorcode, session->handle);
+    MPII_error_exit(has_entered);
+    return errorcode;
+}
+
 #define MPIR_File_get_errhandler_impl file_get_errhandler
 #define MPIR_File_set_errhandler_impl file_set_errhandler
 #define MPIR_Session_set_errhandler_impl session_set_errhandler
@@ -76,7 +87,9 @@ int MPIR_Win_call_errhandler_impl(MPIR_Win * win, int errorcode)
 /* Nothing calls MPICH's, which hold the mutex. */
 static int comm_call_errhandler(MPIR_Comm * comm, int errorcode) ATTRIBUTE((unused));
 static int win_call_errhandler(MPIR_Win * win, int errorcode) ATTRIBUTE((unused));
+static int session_call_errhandler(MPIR_Session * session, int errorcode) ATTRIBUTE((unused));
 #define MPIR_Comm_call_errhandler_impl comm_call_errhandler
 #define MPIR_Win_call_errhandler_impl win_call_errhandler
+#define MPIR_Session_call_errhandler_impl session_call_errhandler
 
 #endif /* ERRHAN_LOCKED_H_INCLUDED */

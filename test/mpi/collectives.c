@@ -96,42 +96,51 @@ static void uneven_graph(void)
     MT_OK(MPI_Comm_free(&graph));
 }
 
-/* Two neighbours, which may be the same process: the block of the first neighbour is to come from the
- * process `first`, which sent it as its block of the other number if `is_crossed`, else of the same. */
-static void two_neighbours(MPI_Comm c, int first, int second, int is_crossed)
-{
-    static const int ones[2] = { 1, 1 }, places[2] = { 0, 1 };
-    static const MPI_Aint at[2] = { 0, sizeof(int) };
-    const MPI_Datatype types[2] = { MPI_INT, MPI_INT };
-    const int out[2] = { 2 * mt.rank, 2 * mt.rank + 1 };
-    const int wanted[2] = { 2 * first + is_crossed, 2 * second + !is_crossed };
+#define MOST_EDGES 6
 
+/* Block i is to come from process from[i], which sent it as the other one of its pair of blocks if
+ * `is_crossed`, else as block i. */
+static void same_neighbours(MPI_Comm c, int edges, const int from[], int is_crossed)
+{
+    static const int ones[MOST_EDGES] = { 1, 1, 1, 1, 1, 1 }, places[MOST_EDGES] = { 0, 1, 2, 3, 4, 5 };
+    MPI_Aint at[MOST_EDGES];
+    MPI_Datatype types[MOST_EDGES];
+    int out[MOST_EDGES];
+
+    for (int i = 0; i < edges; i++) {
+        at[i] = i * (MPI_Aint) sizeof(int);
+        types[i] = MPI_INT;
+        out[i] = MOST_EDGES * mt.rank + i;
+    }
     for (int k = 0; k < 3; k++) {
-        int in[2] = { -1, -1 };
+        int in[MOST_EDGES] = { -1, -1, -1, -1, -1, -1 };
         if (k == 0)
             MT_OK(MPI_Neighbor_alltoall(out, 1, MPI_INT, in, 1, MPI_INT, c));
         else if (k == 1)
             MT_OK(MPI_Neighbor_alltoallv(out, ones, places, MPI_INT, in, ones, places, MPI_INT, c));
         else
             MT_OK(MPI_Neighbor_alltoallw(out, ones, at, types, in, ones, at, types, c));
-        MT_CHECK(in[0] == wanted[0] && in[1] == wanted[1], "call %d: %d, %d came, not %d, %d", k,
-                 in[0], in[1], wanted[0], wanted[1]);
+        for (int i = 0; i < edges; i++)
+            MT_CHECK(in[i] == MOST_EDGES * from[i] + (i ^ is_crossed), "call %d: block %d is %d", k, i,
+                     in[i]);
     }
 }
 
-/* With two processes v and w fail on the ring in MPICH 4.0.2, and alltoall on the graph. */
+/* With two processes v and w fail on the torus in MPICH 4.0.2, and alltoall on both. */
 static void same_neighbour_twice(void)
 {
-    const int size = mt.size, left = (mt.rank + size - 1) % size, right = (mt.rank + 1) % size;
-    const int twice[2] = { right, right }, from[2] = { left, left };
+    const int me = mt.rank, left = (me + mt.size - 1) % mt.size, right = (me + 1) % mt.size;
+    const int dims[3] = { mt.size, 1, 1 }, periods[3] = { 1, 1, 1 };
+    const int around[MOST_EDGES] = { left, right, me, me, me, me };
+    const int to[2] = { right, right }, from[2] = { left, left };
     MPI_Comm c;
 
-    MT_OK(MPI_Cart_create(MPI_COMM_WORLD, 1, &size, (int[1]) { 1 }, 0, &c));
-    two_neighbours(c, left, right, 1);
+    MT_OK(MPI_Cart_create(MPI_COMM_WORLD, 3, dims, periods, 0, &c));
+    same_neighbours(c, MOST_EDGES, around, 1);
     MT_OK(MPI_Comm_free(&c));
-    MT_OK(MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 2, from, MPI_UNWEIGHTED, 2, twice,
-                                         MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &c));
-    two_neighbours(c, left, left, 0);
+    MT_OK(MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 2, from, MPI_UNWEIGHTED, 2, to, MPI_UNWEIGHTED,
+                                         MPI_INFO_NULL, 0, &c));
+    same_neighbours(c, 2, from, 0);
     MT_OK(MPI_Comm_free(&c));
 }
 

@@ -9,7 +9,7 @@
 /* For ucx_init.c. A program with sessions may make the first communicator of all processes while
  * another of its threads communicates with itself and so polls VCI 0, which has the first worker. UCX
  * does not lock a worker, so its calls lock the VCI: one by one, since other processes are waited for
- * in between. No other VCI is polled before all workers are there. */
+ * in between. No other VCI is polled before all workers are there; then they are flushed. */
 
 #include <ucp/api/ucp.h>
 
@@ -60,7 +60,37 @@ static ucs_status_t MPIDI_UCX_ep_create(ucp_worker_h worker, const ucp_ep_params
     return status;
 }
 
+static int MPIDI_UCX_vni_of(ucp_worker_h worker)
+{
+    int vni = 0;
+
+    while (MPIDI_UCX_global.ctx[vni].worker != worker)
+        vni++;
+    return vni;
+}
+
+/* Waits for the flush, so that the caller has no request to release. */
+static ucs_status_ptr_t MPIDI_UCX_worker_flush(ucp_worker_h worker, unsigned flags,
+                                               ucp_send_callback_t done)
+{
+    MPIDU_Thread_mutex_t *lock = &MPIDI_VCI(MPIDI_UCX_vni_of(worker)).lock;
+    ucs_status_ptr_t req;
+
+    MPID_THREAD_CS_ENTER(VCI, *lock);
+    req = ucp_worker_flush_nb(worker, flags, done);
+    MPID_THREAD_CS_EXIT(VCI, *lock);
+    if (!UCS_PTR_IS_PTR(req))
+        return NULL;
+    while (ucp_request_check_status(req) == UCS_INPROGRESS)
+        MPID_Progress_test(NULL);
+    MPID_THREAD_CS_ENTER(VCI, *lock);
+    ucp_request_release(req);
+    MPID_THREAD_CS_EXIT(VCI, *lock);
+    return NULL;
+}
+
 #define ucp_worker_create MPIDI_UCX_worker_create
+#define ucp_worker_flush_nb MPIDI_UCX_worker_flush
 #define ucp_worker_get_address MPIDI_UCX_worker_get_address
 #define ucp_worker_set_am_handler MPIDI_UCX_worker_set_am_handler
 #define ucp_ep_create MPIDI_UCX_ep_create
