@@ -38,6 +38,14 @@ static void add(int me)
     tsm_fetch_add(&line[0].word, 1, TSM_RELAXED);
 }
 
+/* The same with the line asked for ahead. */
+static void ask_and_add(int me)
+{
+    tsm_prefetch_write(&line[0]);
+    sim_work(STEP / 2);
+    add(me);
+}
+
 /* The first thread writes, the others read. */
 static void publish(int me)
 {
@@ -139,6 +147,7 @@ typedef struct count {
 static const count_t counts[] = {
     {"ping-pong", add, 2, 8, 2, 0, "each of two cores takes the line once"},
     {"ping-pong-far", add, 2, 1, 0, 2, "the same between clusters"},
+    {"asked", ask_and_add, 2, 8, 2, 0, "a line that has come ahead does not come again"},
     {"alone", add, 1, 8, 0, 0, "the core has the line"},
     {"publish", publish, 8, 8, 8, 0, "one write takes the line, each of seven reads fetches it"},
     {"publish-far", publish, 8, 4, 3, 5, "the write: far, three near reads, four far ones"},

@@ -156,11 +156,23 @@ void __tsan_atomic_signal_fence(int order)
 }
 
 void scale_pause(void);
+void scale_prefetch_read(const void *p);
+void scale_prefetch_write(const void *p);
 
-/* In place of tsm_cpu_pause(), whose instruction the compiler does not report. */
+/* See pause.h. */
 void scale_pause(void)
 {
     sim_work(sim_machine.pause);
+}
+
+void scale_prefetch_read(const void *p)
+{
+    sim_prefetch(p, 0, CALLER);
+}
+
+void scale_prefetch_write(const void *p)
+{
+    sim_prefetch(p, 1, CALLER);
 }
 
 /* ---- threads ---- */

@@ -32,6 +32,7 @@ typedef struct line {
     int owner;
     uint64_t copies[WORDS];
     uint64_t busy;              /* until then */
+    uint64_t arrives;           /* at its owner or its last reader, which has asked for it ahead */
     uint64_t transfers;
     place_t place[PLACES];
 } line_t;
@@ -150,6 +151,7 @@ static void take(line_t *line, int core, int writes)
         line->owner = core;
     }
     line->copies[core / 64] |= (uint64_t) 1 << core % 64;
+    line->arrives = 0;
 }
 
 static void wait_until(uint64_t time)
@@ -160,24 +162,31 @@ static void wait_until(uint64_t time)
         sim_work(time - now);
 }
 
+static int has(const line_t *line, int core, int writes)
+{
+    return writes ? has_only_copy(line, core) : has_copy(line, core);
+}
+
+/* A transfer to this core begins; the line is busy until it has ended. */
+static void fetch(line_t *line, int core, int writes, const void *pc)
+{
+    uint64_t begin = line->busy > sim_now() ? line->busy : sim_now();
+
+    line->busy = begin + transfer(line, core, writes, pc);
+    take(line, core, writes);
+}
+
 static void access_line(line_t *line, int kind, int ordered, const void *pc)
 {
     int core = sim_core();
     int writes = kind != SIM_READ;
-    uint64_t begin, cost;
 
-    if (!(writes ? has_only_copy(line, core) : has_copy(line, core))) {
-        if (!ordered) {
-            sim_point();        /* the core stays: threads do not move */
-            if (writes ? has_only_copy(line, core) : has_copy(line, core)) {
-                sim_work(sim_machine.hit);
-                return;
-            }
-        }
-        begin = line->busy > sim_now() ? line->busy : sim_now();
-        cost = transfer(line, core, writes, pc);
-        take(line, core, writes);
-        line->busy = begin + cost;
+    if (!has(line, core, writes) && !ordered)
+        sim_point();            /* the core stays: threads do not move */
+    if (has(line, core, writes)) {
+        wait_until(line->arrives);
+    } else {
+        fetch(line, core, writes, pc);
         if (kind == SIM_WRITE) {
             if (line->busy > stored[core])
                 stored[core] = line->busy;
@@ -204,6 +213,20 @@ void sim_access(const volatile void *p, size_t size, int kind, int ordered, cons
         sim_point();
     for (uintptr_t number = first; number <= last; number++)
         access_line(find(number), kind, ordered, pc);
+}
+
+void sim_prefetch(const volatile void *p, int writes, const void *pc)
+{
+    line_t *line = find((uintptr_t) p / 64);
+    int core = sim_core();
+
+    if (!has(line, core, writes))
+        sim_point();
+    if (!has(line, core, writes)) {
+        fetch(line, core, writes, pc);
+        line->arrives = line->busy;
+    }
+    sim_work(sim_machine.hit);
 }
 
 /* ---- counts and the report ---- */

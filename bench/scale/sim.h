@@ -59,6 +59,10 @@ void sim_access(const volatile void *p, size_t size, int kind, int ordered, cons
  * are done. */
 void sim_fence(void);
 
+/* It asks for the line of p, to write if `writes`, and goes on; an access waits until the line is
+ * there. */
+void sim_prefetch(const volatile void *p, int writes, const void *pc);
+
 /* Give memory a name for the report; name is kept. Later names win. */
 void sim_name(const void *p, size_t size, const char *name);
 

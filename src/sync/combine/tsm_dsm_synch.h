@@ -159,6 +159,8 @@ static inline int tsm_dsm_synch_serve_(tsm_dsm_synch_t *dsm, tsm_dsm_synch_node_
 
     if (is_last && !tsm_dsm_synch_take_last_(dsm, node, served))
         return 0;
+    if (!is_last)
+        __builtin_prefetch(after);      /* its thread has written it, maybe on another core */
     node->executed++;
     served->op(served->arg);
     tsm_wake_word(&served->status, TSM_DSM_SYNCH_DONE, TSM_DSM_SYNCH_PARKED);
