@@ -1,9 +1,9 @@
 /* Copyright (C) by the MPICH-TSM developers
  * See COPYRIGHT in top-level directory */
 
-/* What waits for other processes while it makes the first communicator of all: with -n 1 another thread
- * makes one of its process alone meanwhile, with -n 2 it opens the first file; with -n 3 MPI_Init_thread
- * makes it, after a session. */
+/* A thread makes the first communicator of all processes, and waits for the others. Another one makes
+ * one of its process alone meanwhile (-n 1), or opens the first file (-n 2); or it is MPI_Init_thread,
+ * after a session, that makes it (-n 3). */
 #include "session.h"
 
 #include <unistd.h>
@@ -15,6 +15,7 @@ enum { COMM = 1, FILES, WORLD };
 
 static MPI_Comm self;
 
+#ifdef ROMIO_VERSION
 static void use_file(void)
 {
     char path[] = "/tmp/sessions_beside.XXXXXX";
@@ -26,6 +27,9 @@ static void use_file(void)
     MT_OK(MPI_File_open(self, path, MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, &file));
     MT_OK(MPI_File_close(&file));
 }
+#else
+#define use_file() mt_fail(__FILE__, __LINE__, "the library has no files")
+#endif
 
 static void *act_beside(void *arg)
 {
