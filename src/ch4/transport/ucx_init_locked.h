@@ -13,52 +13,25 @@
 
 #include <ucp/api/ucp.h>
 
-#define MPIDI_UCX_LOCKED_VCI MPIDI_VCI(0).lock
+/* MPIDI_UCX_name, which calls ucp_name with VCI 0 locked. */
+#define MPIDI_UCX_LOCKED(name_, parameters_, arguments_) \
+    static ucs_status_t MPIDI_UCX_##name_ parameters_ \
+    { \
+        ucs_status_t status; \
+        MPID_THREAD_CS_ENTER(VCI, MPIDI_VCI(0).lock); \
+        status = ucp_##name_ arguments_; \
+        MPID_THREAD_CS_EXIT(VCI, MPIDI_VCI(0).lock); \
+        return status; \
+    }
 
-static ucs_status_t MPIDI_UCX_worker_create(ucp_context_h context, const ucp_worker_params_t * params,
-                                            ucp_worker_h * worker)
-{
-    ucs_status_t status;
-
-    MPID_THREAD_CS_ENTER(VCI, MPIDI_UCX_LOCKED_VCI);
-    status = ucp_worker_create(context, params, worker);
-    MPID_THREAD_CS_EXIT(VCI, MPIDI_UCX_LOCKED_VCI);
-    return status;
-}
-
-static ucs_status_t MPIDI_UCX_worker_get_address(ucp_worker_h worker, ucp_address_t ** address,
-                                                 size_t * length)
-{
-    ucs_status_t status;
-
-    MPID_THREAD_CS_ENTER(VCI, MPIDI_UCX_LOCKED_VCI);
-    status = ucp_worker_get_address(worker, address, length);
-    MPID_THREAD_CS_EXIT(VCI, MPIDI_UCX_LOCKED_VCI);
-    return status;
-}
-
-static ucs_status_t MPIDI_UCX_worker_set_am_handler(ucp_worker_h worker, uint16_t id,
-                                                    ucp_am_callback_t handler, void *arg,
-                                                    uint32_t flags)
-{
-    ucs_status_t status;
-
-    MPID_THREAD_CS_ENTER(VCI, MPIDI_UCX_LOCKED_VCI);
-    status = ucp_worker_set_am_handler(worker, id, handler, arg, flags);
-    MPID_THREAD_CS_EXIT(VCI, MPIDI_UCX_LOCKED_VCI);
-    return status;
-}
-
-static ucs_status_t MPIDI_UCX_ep_create(ucp_worker_h worker, const ucp_ep_params_t * params,
-                                        ucp_ep_h * ep)
-{
-    ucs_status_t status;
-
-    MPID_THREAD_CS_ENTER(VCI, MPIDI_UCX_LOCKED_VCI);
-    status = ucp_ep_create(worker, params, ep);
-    MPID_THREAD_CS_EXIT(VCI, MPIDI_UCX_LOCKED_VCI);
-    return status;
-}
+MPIDI_UCX_LOCKED(worker_create, (ucp_context_h context, const ucp_worker_params_t * params,
+                                 ucp_worker_h * worker), (context, params, worker))
+MPIDI_UCX_LOCKED(worker_get_address, (ucp_worker_h worker, ucp_address_t ** address, size_t * length),
+                 (worker, address, length))
+MPIDI_UCX_LOCKED(worker_set_am_handler, (ucp_worker_h worker, uint16_t id, ucp_am_callback_t handler,
+                                         void *arg, uint32_t flags), (worker, id, handler, arg, flags))
+MPIDI_UCX_LOCKED(ep_create, (ucp_worker_h worker, const ucp_ep_params_t * params, ucp_ep_h * ep),
+                 (worker, params, ep))
 
 static int MPIDI_UCX_vni_of(ucp_worker_h worker)
 {
