@@ -51,8 +51,9 @@ static int error_of(const csp_answer_t * answer, MPI_Aint room)
     if (answer->error == MPI_ERR_TRUNCATE)
         return MPIR_Err_create_code(MPI_SUCCESS, MPIR_ERR_RECOVERABLE, __func__, __LINE__,
                                     MPI_ERR_TRUNCATE, "**truncate", "**truncate %d %d %d %d",
-                                    answer->source, answer->tag, (int) MPL_MIN(room, INT_MAX),
-                                    (int) MPL_MIN(answer->bytes, INT_MAX));
+                                    answer->source, answer->tag,
+                                    (int) MPL_MIN(answer->bytes, INT_MAX),
+                                    (int) MPL_MIN(room, INT_MAX));
     return MPIR_Err_create_code(MPI_SUCCESS, MPIR_ERR_RECOVERABLE, __func__, __LINE__,
                                 answer->error, "**buffer", 0);
 }

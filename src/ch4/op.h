@@ -201,11 +201,6 @@ typedef struct MPIDI_match_table {
 #endif
 #define MPIDI_REQUEST_BEHIND MPIDI_REQUEST_LOCAL_ MPIDIG_req_ext_t am_ext; MPIDI_REQUEST_POSTED
 
-/* 1 if a persistent request is a send to or a receive from MPI_PROC_NULL. Only these have a rank. */
-#define MPIDI_prequest_has_no_peer(req_) \
-    (((req_)->kind == MPIR_REQUEST_KIND__PREQUEST_SEND || \
-      (req_)->kind == MPIR_REQUEST_KIND__PREQUEST_RECV) && MPIDI_PREQUEST(req_, rank) == MPI_PROC_NULL)
-
 /* Our part of the state of a VCI, in MPIDI_per_vci_t, behind what its holder uses: whether a thread
  * carries out what is ready in MPICH's cmpl_list, the tables of the queues, what vci.h says, and
  * MPICH's count of completions, which any thread reads after a poll. */

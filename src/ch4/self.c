@@ -108,7 +108,7 @@ static void copy(const void *sbuf, MPI_Aint scount, MPI_Datatype stype, void *rb
     if (sent > room)
         mpi_errno = MPIR_Err_create_code(MPI_SUCCESS, MPIR_ERR_RECOVERABLE, __func__, __LINE__,
                                          MPI_ERR_TRUNCATE, "**truncate", "**truncate %d %d %d %d",
-                                         0, tag, (int) room, (int) sent);
+                                         0, tag, (int) sent, (int) room);
     set_status(status, tag, sent > room ? room : sent, mpi_errno);
 }
 
@@ -170,6 +170,10 @@ int MPIDI_Self_irecv(void *buf, MPI_Aint count, MPI_Datatype datatype, int rank,
 
     if (sreq) {
         take(sreq, buf, count, datatype, &rreq->status);
+        if (unlikely(rreq->status.MPI_ERROR)) {
+            rreq->comm = comm;  /* its error handler is called */
+            MPIR_Comm_add_ref(comm);
+        }
         MPIR_cc_set(&rreq->cc, 0);
     }
 
@@ -218,7 +222,8 @@ int MPIDI_Self_improbe(int rank, int tag, MPIR_Comm * comm, int context_offset, 
         probe_status(sreq, status);
         *message = MPIR_Request_create(MPIR_REQUEST_KIND__MPROBE);
         (*message)->dev.ch4.self.match_req = sreq;
-        (*message)->comm = sreq->comm;  /* MPI_Mrecv looks at it; no reference */
+        (*message)->comm = sreq->comm;  /* MPI_Mrecv looks at it */
+        MPIR_Comm_add_ref(sreq->comm);
     }
 
     MPIR_FUNC_EXIT;
@@ -231,7 +236,6 @@ int MPIDI_Self_imrecv(char *buf, MPI_Aint count, MPI_Datatype datatype, MPIR_Req
     MPIR_FUNC_ENTER;
 
     MPIDI_STATS(MPIDI_stats_issued(MPIDI_STATS_DIRECT, MPIDI_STATS_RECV));
-    message->comm = NULL;
     message->kind = MPIR_REQUEST_KIND__RECV;
     take(message->dev.ch4.self.match_req, buf, count, datatype, &message->status);
     MPIR_cc_set(&message->cc, 0);

@@ -160,8 +160,7 @@ int MPIR_Sendrecv_replace_impl(void *buf, MPI_Aint count, MPI_Datatype datatype,
     MPIR_ERR_CHECK(mpi_errno);
     mpi_errno = MPID_Wait(sreq, MPI_STATUS_IGNORE);
     MPIR_ERR_CHECK(mpi_errno);
-    if (status != MPI_STATUS_IGNORE)
-        *status = rreq->status;
+    MPIR_Request_extract_status(rreq, status);
     mpi_errno = error_of(rreq, sreq);
     MPIR_Request_free(sreq);
     MPIR_Request_free(rreq);

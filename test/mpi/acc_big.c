@@ -113,6 +113,6 @@ int main(int argc, char **argv)
     if (is_enough)
         accumulate(blocks);
     else if (mt.rank == 0)
-        printf("not run: less than %ld MiB of memory are available\n", (mt.bytes >> 19) + 1024);
+        printf("left out: less than %ld MiB of memory are available\n", (mt.bytes >> 19) + 1024);
     return mt_finish();
 }

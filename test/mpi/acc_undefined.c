@@ -33,16 +33,18 @@ static void undefined(void)
 
 static void defined(void)
 {
-    int in[2] = { 3, 1 }, was = -1, out[2] = { -1, -1 };
+    int in[2] = { 3, 1 }, more[2] = { 5, 2 }, was[2] = { -1, -1 }, out[2] = { -1, -1 };
 
     MT_OK(MPI_Accumulate(in, 2, MPI_INT, 1, 0, 2, MPI_INT, MPI_SUM, win));
-    MT_OK(MPI_Accumulate(in, 1, MPI_2INT, 1, 0, 1, MPI_2INT, MPI_MAXLOC, win));
+    MT_OK(MPI_Accumulate(more, 1, MPI_2INT, 1, 0, 1, MPI_2INT, MPI_MAXLOC, win));
     MT_OK(MPI_Accumulate(in, 4, pair, 1, 8, 4, pair, MPI_REPLACE, win));
     MT_OK(MPI_Win_flush(1, win));
-    MT_OK(MPI_Fetch_and_op(NULL, &was, MPI_INT, 1, 0, MPI_NO_OP, win));
+    MT_OK(MPI_Fetch_and_op(NULL, &was[0], MPI_INT, 1, 0, MPI_NO_OP, win));
+    MT_OK(MPI_Fetch_and_op(NULL, &was[1], MPI_INT, 1, sizeof(int), MPI_NO_OP, win));
     MT_OK(MPI_Get_accumulate(NULL, 0, MPI_BYTE, out, 8, MPI_BYTE, 1, 8, 8, MPI_BYTE, MPI_NO_OP, win));
     MT_OK(MPI_Win_flush(1, win));
-    MT_CHECK(was == 3 && out[0] == 3 && out[1] == 1, "%d, %d, %d", was, out[0], out[1]);
+    MT_CHECK(was[0] == 5 && was[1] == 2, "MPI_SUM and MPI_MAXLOC gave %d, %d", was[0], was[1]);
+    MT_CHECK(out[0] == 3 && out[1] == 1, "MPI_REPLACE gave %d, %d", out[0], out[1]);
 }
 
 int main(int argc, char **argv)

@@ -3,7 +3,7 @@
 
 /* While a thread waits in MPI_Buffer_detach for a long message, others use the buffer and MPI: the peer
  * receives the long message only after theirs. The buffer that is detached is the one attached, and
- * every message has arrived. */
+ * every message has arrived. A message whose length is just above a power of 2^32 does not fit. */
 #include "mt.h"
 
 #define LONG 0
@@ -54,6 +54,18 @@ static void *answer(void *arg)
     return NULL;
 }
 
+static void too_long(const char *message)
+{
+    MPI_Request r;
+
+    MT_OK(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
+    mt_fails(MPI_Bsend_c(message, ((MPI_Count) 1 << 32) + 16, MPI_CHAR, mt.peer, LONG, MPI_COMM_WORLD),
+             MPI_ERR_BUFFER, "MPI_Bsend_c");
+    mt_fails(MPI_Ibsend_c(message, ((MPI_Count) 1 << 32) + 16, MPI_CHAR, mt.peer, LONG, MPI_COMM_WORLD,
+                          &r), MPI_ERR_BUFFER, "MPI_Ibsend_c");
+    MT_OK(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL));
+}
+
 static void sender(char *message, int n)
 {
     const int size = n + 64 * 1024 + (int) MPI_BSEND_OVERHEAD;
@@ -62,6 +74,7 @@ static void sender(char *message, int n)
 
     memset(message, 1, (size_t) n);
     MT_OK(MPI_Buffer_attach(buffer, size));
+    too_long(message);
     MT_OK(MPI_Bsend(message, n, MPI_CHAR, mt.peer, LONG, MPI_COMM_WORLD));
     MT_CHECK(!pthread_create(&detacher, NULL, detach, buffer), "no thread");
     while (!atomic_load(&is_detaching))

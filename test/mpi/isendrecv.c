@@ -3,7 +3,8 @@
 
 /* MPI_Isendrecv and MPI_Isendrecv_replace with a derived type that has holes: the data arrives, the
  * holes are left alone, the status is that of the receive, the type stays the user's, a message
- * that is too long is an error, and a request may be freed. Each thread has its own tag. */
+ * that is too long is an error, and a request may be freed. MPI_Sendrecv_replace does the same, and
+ * leaves the field MPI_ERROR alone. Each thread has its own tag. */
 #include "mt.h"
 
 #define BLOCKS 5
@@ -42,6 +43,10 @@ static void exchange(int tag, int round, MPI_Datatype type)
     MT_OK(MPI_Isendrecv_replace(out, 1, type, mt.peer, tag, mt.peer, tag, MPI_COMM_WORLD, &r));
     MT_OK(MPI_Wait(&r, &status));
     check(out, 100 * round + mt.peer, &status, tag, type);
+    status.MPI_ERROR = 77;
+    MT_OK(MPI_Sendrecv_replace(out, 1, type, mt.peer, tag, mt.peer, tag, MPI_COMM_WORLD, &status));
+    check(out, 100 * round + mt.rank, &status, tag, type);
+    MT_CHECK(status.MPI_ERROR == 77, "MPI_Sendrecv_replace sets MPI_ERROR to %d", status.MPI_ERROR);
 }
 
 /* Without both processes: the request is complete, the status that of no process. */

@@ -12,10 +12,15 @@
 
 static void freed(int id, long i)
 {
-    static char large[LARGE];
-    int out[N], in[N], done = 0;
+    int out[N], in[N], done = 0, bytes;
+    char *large = NULL;
     int small = i % 16 != 0;
     MPI_Request r[N];
+    MPI_Status st;
+    if (!small) {
+        large = mt_alloc(LARGE);
+        memset(large, 1 + (int) (i % 100), LARGE);
+    }
     for (int k = 0; k < N; k++) {
         out[k] = (int) i + k;
         if (small)
@@ -30,13 +35,17 @@ static void freed(int id, long i)
             MT_CHECK(in[k] == (int) i + k, "message %d of round %ld is %d", k, i, in[k]);
         } else {
             char *b = mt_alloc(LARGE);
-            MPI_Recv(b, LARGE, MPI_BYTE, mt.peer, id, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            MPI_Recv(b, LARGE, MPI_BYTE, mt.peer, id, MPI_COMM_WORLD, &st);
+            MPI_Get_count(&st, MPI_BYTE, &bytes);
+            MT_CHECK(bytes == (k ? 1 : LARGE) && b[0] == 1 + i % 100 && b[bytes - 1] == 1 + i % 100,
+                     "round %ld: %d bytes, %d to %d", i, bytes, b[0], b[bytes - 1]);
             free(b);
         }
     }
     /* the peer acknowledges when it has everything */
     MPI_Sendrecv_replace(&done, 1, MPI_INT, mt.peer, id, mt.peer, id, MPI_COMM_WORLD,
                          MPI_STATUS_IGNORE);
+    free(large);
 }
 
 static void tested(int id)

@@ -4,9 +4,8 @@
 /* MPI_Session_init and MPI_Session_finalize in place of MPI_Init and MPI_Finalize: threads exchange
  * messages on a communicator that was made from the session; the requests of the last ones are
  * freed, so the end of the session has to complete them.  Before that a wait of the session lasts so
- * long that it polls other VCIs, which are not ready (crashed over libfabric).  One session only: a
- * second one after the end of the first crashes in MPICH 4.0.2 (MPII_Coll_init reads CVARs that were
- * freed). */
+ * long that it polls other VCIs, which are not ready (crashed over libfabric).
+ * sessions_again has several sessions after each other. */
 #include "session.h"
 
 static MPI_Comm comm;

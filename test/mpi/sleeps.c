@@ -141,6 +141,8 @@ int main(int argc, char **argv)
         pid = mt_peer_outside();
         if (cpus == 2)          /* with one processor sleeping is right */
             mt_run(2, worker);
+        else
+            printf("left out: there is one processor only\n");
         mt_call_back(pid);
     }
     return mt_finish();

@@ -20,6 +20,15 @@ static void receive(MPI_Datatype type, int count, int tag)
     MT_CHECK(class == MPI_ERR_TRUNCATE, "tag %d: error class %d", tag, class);
 }
 
+/* The message that fits: two numbers of each four. */
+static void receive_all(void)
+{
+    memset(in, -1, sizeof(in));
+    MT_OK(MPI_Recv(in, 1, vector, 0, 4, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    for (int k = 0; k < 2 * ITEMS - 2; k++)
+        MT_CHECK(in[k] == (k % 4 < 2 ? k / 4 * 2 + k % 4 : -1), "number %d is %d", k, in[k]);
+}
+
 int main(int argc, char **argv)
 {
     mt_init(argc, argv, 1, 20);
@@ -29,6 +38,8 @@ int main(int argc, char **argv)
     MT_OK(MPI_Type_vector(2, 1, 4, MPI_INT, &pairs));
     MT_OK(MPI_Type_commit(&vector));
     MT_OK(MPI_Type_commit(&pairs));
+    for (int k = 0; k < 4 * ITEMS; k++)
+        out[k] = k;
     for (long i = 0; i < mt.iters; i++) {
         if (mt.rank == 0) {
             MT_OK(MPI_Send(out, 2 * ITEMS, MPI_INT, 1, 1, MPI_COMM_WORLD));
@@ -39,7 +50,7 @@ int main(int argc, char **argv)
             receive(vector, 1, 1);
             receive(vector, 1, 2);
             receive(pairs, 1, 3);
-            MT_OK(MPI_Recv(in, 1, vector, 0, 4, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+            receive_all();
         }
         MT_OK(MPI_Barrier(MPI_COMM_WORLD));
     }

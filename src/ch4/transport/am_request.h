@@ -98,6 +98,21 @@ MPL_STATIC_INLINE_PREFIX MPIR_Request *MPIDIG_local_send_request(MPIR_Request * 
 
 /* Copy the data of a message that has come before its receive. The function may complete rreq, in a
  * poll of its own, so nothing of rreq is used after it. */
+/* The message for rreq is longer than its room: error and status, which no later step sets. */
+MPL_STATIC_INLINE_PREFIX void MPIDIG_recv_truncated(MPIR_Request * rreq, MPI_Aint room,
+                                                    MPI_Aint size)
+{
+    MPI_Status *status = &rreq->status;
+
+    status->MPI_SOURCE = MPIDIG_REQUEST(rreq, u.recv.source);
+    status->MPI_TAG = MPIDIG_REQUEST(rreq, u.recv.tag);
+    MPIR_STATUS_SET_COUNT(*status, room);
+    status->MPI_ERROR = MPIR_Err_create_code(status->MPI_ERROR, MPIR_ERR_RECOVERABLE, __func__,
+                                             __LINE__, MPI_ERR_TRUNCATE, "**truncate",
+                                             "**truncate %d %d %d %d", status->MPI_SOURCE,
+                                             status->MPI_TAG, (int) size, (int) room);
+}
+
 MPL_STATIC_INLINE_PREFIX int MPIDIG_recv_check_rndv_cb(MPIR_Request * rreq)
 {
     int mpi_errno = MPI_SUCCESS;

@@ -3,7 +3,8 @@
 
 /* A receive is cancelled while its message is on the way: either it is cancelled, its buffer is as
  * before, and the next receive gets the message, or it has the message and there is no other one. Two
- * users and their ghosts; both send and cancel. -n: how often. */
+ * users and their ghosts; both send and cancel. Whether any is cancelled depends on time, and is not
+ * checked. -n: how often. */
 #include "../mt.h"
 
 enum { MOST = 20000 };

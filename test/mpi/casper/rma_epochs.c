@@ -38,6 +38,7 @@ static void wait_for_end(long round)
 /* All but me are my origins and my targets. */
 static void by_post(MPI_Group others, long round)
 {
+    const int last = mt.rank == mt.size - 1 ? mt.size - 2 : mt.size - 1;        /* of the others */
     long out = 1000 * round + mt.rank, in = -1;
     MT_OK(MPI_Win_post(others, 0, win));
     MT_OK(MPI_Win_start(others, 0, win));
@@ -54,6 +55,7 @@ static void by_post(MPI_Group others, long round)
     for (int i = 0; i < mt.size; i++)
         MT_CHECK(i == mt.rank || mem[2 + i] == 1000 * round + i, "round %ld: %ld from %d", round,
                  mem[2 + i], i);
+    MT_CHECK(mem[1] == 1000 * round + last, "round %ld: the most is %ld", round, mem[1]);
     mem[1] = 0;
 }
 

@@ -3,9 +3,9 @@
 
 /* An accumulate with a datatype so long that it travels in two messages: its origin does not call MPI
  * between them. Accumulates of another origin at the same target, and at another one of the same ghost,
- * are not held up by it. The origins, 0 and 2, share memory that MPI knows nothing of, and wait for
- * each other there; the targets, 1 and 3, are at another node and compute. Then all in order.
- * -n: rounds. */
+ * are right beside it (nothing shows that they are not held up: see testlist). The origins, 0 and 2,
+ * share memory that MPI knows nothing of, and wait for each other there; the targets, 1 and 3, are at
+ * another node and compute. Then all in order. -n: rounds. */
 #include "../mt.h"
 #include <fcntl.h>
 #include <sys/mman.h>

@@ -7,7 +7,7 @@
  * -n: messages. */
 #include "../mt.h"
 
-enum { MOST = 300000, BEHIND = 64, TAG = 3 };
+enum { MOST = 300000, BEHIND = 64, TAG = 3, GO = 4, LOOKS = 200 };
 
 typedef struct example {
     int bytes, room;            /* of the message, of the receive */
@@ -91,6 +91,27 @@ static void receive_one(const example_t * e, long i)
     check(&status, e, i);
 }
 
+/* Before it there is no receive: however often user 0 looks, the send is not complete. */
+static void not_before(int bytes)
+{
+    MPI_Request req;
+    int flag;
+    memset(data, 1, (size_t) bytes);
+    if (mt.rank == 1) {
+        MT_OK(MPI_Recv(NULL, 0, MPI_CHAR, 0, GO, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+        MT_OK(MPI_Recv(data, bytes, MPI_CHAR, 0, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+        return;
+    }
+    MT_OK(MPI_Issend(data, bytes, MPI_CHAR, 1, TAG, MPI_COMM_WORLD, &req));
+    for (int i = 0; i < LOOKS; i++) {
+        MT_OK(MPI_Test(&req, &flag, MPI_STATUS_IGNORE));
+        MT_CHECK(!flag, "a synchronous send of %d bytes is complete before its receive", bytes);
+        usleep(100);
+    }
+    MT_OK(MPI_Send(NULL, 0, MPI_CHAR, 1, GO, MPI_COMM_WORLD));
+    MT_OK(MPI_Wait(&req, MPI_STATUS_IGNORE));
+}
+
 int main(int argc, char **argv)
 {
     mt_init(argc, argv, 1, 300);
@@ -105,6 +126,8 @@ int main(int argc, char **argv)
         else
             receive_one(&e, i);
     }
+    for (long i = 0; i < 8; i++)
+        not_before(example_of(i).bytes);
     MT_CHECK(late == 0, "%d of %ld receives were not complete after their sends", late, mt.iters);
     MT_OK(MPI_Type_free(&gappy));
     return mt_finish();
