@@ -11,13 +11,15 @@
  * more messages than they have posted receives for.
  * The sender's clock ends a point: the first byte of a window's last message is 1 then (with -e of
  * all its messages), so the two processes need not agree on the time. The receiver checks that no
- * other message has it. */
+ * other message has it.
+ * All sending processes start their clocks after a common barrier. The time of a rate is from the first
+ * start to the last end, if they have one clock. */
 #include "bench_common.h"
 
 #include <stdatomic.h>
 
-#define USAGE "msgrate [-m pairs|fanout|fanin] [-s bytes] [-w window] " \
-    "[-t 1,2,..] [-d seconds | -n messages per thread] [-u] [-e] [-p] [-j]"
+#define USAGE "msgrate [-m pairs|fanout|fanin] [-s bytes] [-w window] [-t 1,2,..] " \
+    "[-d seconds | -n messages for each thread of the side with many] [-u] [-e] [-p] [-j]"
 
 enum { PAIRS, FANOUT, FANIN, MODES };
 static const char *const mode_name[] = { "pairs", "fanout", "fanin" };
@@ -28,7 +30,7 @@ static const char *const mode_name[] = { "pairs", "fanout", "fanin" };
 typedef struct {
     int bytes, window, mode, stream, json, post, equal_tags;
     double duration;
-    long count;                 /* messages per receiving thread; 0: measure by duration */
+    long count;                 /* messages for each thread of the side with many; 0: by duration */
     bench_points_t points;
 } options_t;
 
@@ -43,6 +45,7 @@ typedef struct {
 static options_t opt;
 static int rank, size, sends, peer;
 static MPI_Comm senders;        /* the sending processes; MPI_COMM_NULL in the others */
+static int one_clock;           /* several pairs of processes, all on one node */
 static pthread_barrier_t start_line;
 static double start_time;
 static atomic_long last_window; /* fanin: the number of the last one; 0: not known yet */
@@ -116,6 +119,15 @@ static int is_last(const worker_t * w, long done)
     return done > 0 && atomic_load(&last_window) == done;
 }
 
+/* All threads of all sending processes, after their warm-ups. Processes that measure one after the
+ * other would each have the machine for itself, and their rates add up to more than it does. */
+static void start_together(void)
+{
+    if (size > 2 && pthread_barrier_wait(&start_line) == PTHREAD_BARRIER_SERIAL_THREAD)
+        MPI_Barrier(senders);
+    bench_start_together(&start_line, &start_time);
+}
+
 static void *sender(void *arg)
 {
     worker_t *w = arg;
@@ -125,7 +137,7 @@ static void *sender(void *arg)
     for (int i = 0; i < WARM_UP_WINDOWS && opt.count == 0; i++)
         send_window(w, 0);
     w->posting = 0.0;
-    bench_start_together(&start_line, &start_time);
+    start_together();
     do {
         stop = is_last(w, done);
         send_window(w, stop);
@@ -142,24 +154,32 @@ static void *receiver(void *arg)
     return NULL;
 }
 
+/* From the first start of a sending process to the last end. Without a common clock: the longest time
+ * of one, which misses by how much they leave the barrier apart. In process 0. */
+static double time_of_all(double end)
+{
+    double times[2] = { one_clock ? -start_time : 0.0, one_clock ? end : end - start_time };
+
+    MPI_Reduce(rank ? times : MPI_IN_PLACE, times, 2, MPI_DOUBLE, MPI_MAX, 0, senders);
+    return times[0] + times[1];
+}
+
 static void report(int threads, const worker_t * w, int nsenders)
 {
     long messages = 0;
-    double end = 0.0, posting = 0.0, value;
+    double end = 0.0, posting = 0.0, seconds, value;
 
     for (int i = 0; i < nsenders; i++) {
         messages += w[i].messages;
         posting += w[i].posting;
         end = w[i].end > end ? w[i].end : end;
     }
-    end -= start_time;
-    /* of all pairs of processes: the sum of messages, the longest time */
+    seconds = time_of_all(end);
     MPI_Reduce(rank ? &messages : MPI_IN_PLACE, &messages, 1, MPI_LONG, MPI_SUM, 0, senders);
     MPI_Reduce(rank ? &posting : MPI_IN_PLACE, &posting, 1, MPI_DOUBLE, MPI_SUM, 0, senders);
-    MPI_Reduce(rank ? &end : MPI_IN_PLACE, &end, 1, MPI_DOUBLE, MPI_MAX, 0, senders);
     if (rank)
         return;
-    value = 1e-6 * (double) messages / end;
+    value = 1e-6 * (double) messages / seconds;
     if (opt.post)
         value = 1e6 * posting / (double) messages;
     if (opt.json)
@@ -167,7 +187,7 @@ static void report(int threads, const worker_t * w, int nsenders)
                "\"window\": %d, \"stream\": %d, \"equal_tags\": %d, \"processes\": %d, "
                "\"messages\": %ld, \"seconds\": %.6f, \"value\": %.6g, \"unit\": \"%s\"}\n",
                opt.post ? "isend" : "msgrate", mode_name[opt.mode], threads, opt.bytes,
-               opt.window, opt.stream, opt.equal_tags, size, messages, end, value,
+               opt.window, opt.stream, opt.equal_tags, size, messages, seconds, value,
                opt.post ? "us" : "million messages/s");
     else
         printf("%8d %12.4f\n", threads, value);
@@ -202,6 +222,17 @@ static void run_point(int threads)
         free(w[i].req);
     }
     free(w);
+}
+
+static int are_on_one_node(void)
+{
+    MPI_Comm node;
+    int there;
+
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+    MPI_Comm_size(node, &there);
+    MPI_Comm_free(&node);
+    return there == size;
 }
 
 static int parse_mode(const char *s)
@@ -248,6 +279,7 @@ int main(int argc, char **argv)
     peer = sends ? rank + size / 2 : rank - size / 2;
     parse(argc, argv);
     MPI_Comm_split(MPI_COMM_WORLD, sends ? 0 : MPI_UNDEFINED, rank, &senders);
+    one_clock = size > 2 && are_on_one_node();
     if (rank == 0 && !opt.json)
         printf("# %s, %d bytes, window %d%s\n# threads  %s\n", mode_name[opt.mode], opt.bytes,
                opt.window, opt.stream ? ", not acknowledged" : "",

@@ -1,7 +1,8 @@
 /* Copyright (C) by the MPICH-TSM developers
  * See COPYRIGHT in top-level directory */
 
-/* Prints what the MPI library says about itself. */
+/* Prints what the MPI library says about itself, between two marks: the library itself may print more
+ * before it and after it. driver/library.py reads it. */
 #include <mpi.h>
 #include <stdio.h>
 
@@ -11,7 +12,7 @@ int main(int argc, char **argv)
     int length;
     MPI_Init(&argc, &argv);
     MPI_Get_library_version(text, &length);
-    puts(text);
+    printf("begin of version\n%s\nend of version\n", text);
     MPI_Finalize();
     return 0;
 }

@@ -47,6 +47,13 @@ def library_file(program, prefix, env):
     return loaded.group(1) if loaded else next((f for f in found if not f.endswith(".la")), None)
 
 
+def version_in(out):
+    """What the library says about itself, without what its settings make it print before and after:
+    what is between the marks of version.c, if they are there."""
+    found = re.search(r"^begin of version\n(.*\n)end of version$", out, re.MULTILINE | re.DOTALL)
+    return found[1] if found else out
+
+
 def build_of(text, paths):
     """A short name of a build: what the library says about itself (of MPICH, the configure line too),
     and the bytes of its files."""
@@ -134,6 +141,7 @@ class Library:
         if status or not out.strip():
             reason = (err or out).strip().splitlines()[:1]
             raise Bad(f"library '{self.name}' cannot run a program: {' '.join(reason)}")
+        out = version_in(out)
         text = " ".join(out.strip().splitlines()[0].split())
         self.version = re.sub(r"MPICH Version: ?", "MPICH ", text.split(", package")[0])
         device = re.search(r"MPICH Device:\s*(.+)", out)

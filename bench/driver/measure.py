@@ -124,6 +124,19 @@ def first_line(text):
     return (text.strip().splitlines() or ["no output"])[0]
 
 
+def record_in(out):
+    """The program's record: the one line of its output that is a JSON object. The library may print
+    lines of its own, as a summary. Raises ValueError without one, or with more."""
+    found = []
+    for line in out.splitlines():
+        try:
+            found.append(json.loads(line))
+        except ValueError:
+            pass
+    record, = (r for r in found if isinstance(r, dict))
+    return record
+
+
 def refusal(text):
     """The line in which a program refuses its options; None if it has ended for another reason, such
     as a library that cannot do what is asked."""
@@ -212,7 +225,7 @@ def run_program(library, point, a, more, within=list):
     if status:
         return None, f"exit status {status}: {first_line(err or out)}"
     try:
-        record = json.loads(out)
+        record = record_in(out)
         record["value"] = float(record["value"])
         if not math.isfinite(record["value"]):
             raise ValueError

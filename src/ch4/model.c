@@ -455,6 +455,13 @@ void MPIDI_model_names(const char **model, const char **progress, const char **l
     *lock = MPIDI_model.lock_kind ? MPIDI_model.lock_kind->name : LOCK_NAME;
 }
 
+#ifdef ENABLE_THREAD_STATS
+int MPIDI_model_may_choose_lock(void)
+{
+    return rows[MPIDI_model.row].locks == LOCKS_ANY;
+}
+#endif
+
 /* Set the levels of hmcs from the CVAR, which no other lock has. */
 static int choose_levels(int levels)
 {

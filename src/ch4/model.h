@@ -85,6 +85,9 @@ extern MPIDI_model_t MPIDI_model __attribute__((visibility("hidden")));
 /* The names of the model, the kind of progress and the lock in force. After MPIDI_model_init. */
 void MPIDI_model_names(const char **model, const char **progress, const char **lock);
 
+/* 1 if the lock of the VCIs may be any: not with csync and hmcs-usc. After MPIDI_model_init. */
+int MPIDI_model_may_choose_lock(void);
+
 /* Read and check our control variables. In MPID_Init, by one thread. */
 int MPIDI_model_init(void);
 

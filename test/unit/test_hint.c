@@ -18,6 +18,7 @@
 
 /* Models, and what goes with them. */
 #define PER_VCI .is_lock = 1, .has_lock = 1, .is_usc = 1, .is_runtime = 1
+#define HMCS_USC .is_lock = 1, .is_usc = 1, .is_runtime = 1
 #define LOCKQ .is_lockq = 1, .has_lock = 1, .is_usc = 1, .is_runtime = 1
 #define CSYNC .is_usc = 1, .is_runtime = 1
 #define OFFLOAD .is_served = 1, .has_lock = 1, .is_runtime = 1
@@ -74,6 +75,10 @@ static const row_t rows[] = {
     {{BIASED}, {.is_lockq = 1, .has_lock = 1, .is_usc = 1, ONE}, MPIDI_HINT_FAIR_LOCK,
      "one thread keeps the lock: configure a fair one, such as --with-thread-lock=ticket"},
     {{BIASED}, {CSYNC, ONE}, MPIDI_HINT_NONE, NULL},
+    /* there is no other lock for hmcs-usc */
+    {{BIASED}, {HMCS_USC, ONE}, MPIDI_HINT_LOCKQ_OR_VCIS, NULL},
+    {{BIASED, .busiest = 9000}, {HMCS_USC, FOUR}, MPIDI_HINT_ONE_VCI, NULL},
+    {{BIASED, .busiest = 7000}, {HMCS_USC, ALL}, MPIDI_HINT_LOCKQ, NULL},
     {{.acquired = 10000, .contended = 900, .bias = 4.0}, {PER_VCI, ONE}, MPIDI_HINT_NONE, NULL},
     {{CONTENDED, .bias = 2.0}, {LOCKQ, ONE}, MPIDI_HINT_NONE, NULL},
     /* a fair lock is worse when threads have no processor */
@@ -82,6 +87,9 @@ static const row_t rows[] = {
      "or use MPIR_CVAR_CH4_THREAD_CS=lockq"},
     {{CROWDED}, {LOCKQ, ONE}, MPIDI_HINT_CROWDED,
      "there are more threads than processors, and one keeps the lock: use fewer threads"},
+    {{CROWDED}, {HMCS_USC, ONE}, MPIDI_HINT_CROWDED,
+     "there are more threads than processors, and one keeps the lock: use fewer threads, "
+     "or use MPIR_CVAR_CH4_THREAD_CS=lockq"},
     {{CROWDED}, {CSYNC, ONE}, MPIDI_HINT_NONE, NULL},
     {{BIASED, .crowded = 2000}, {PER_VCI, ONE}, MPIDI_HINT_FAIR_LOCK, NULL},
     {{UNBIASED, .crowded = 4000}, {PER_VCI, ONE}, MPIDI_HINT_LOCKQ_OR_VCIS, NULL},
@@ -170,6 +178,7 @@ static void recommends_a_change(void **state)
         assert_false(r->has.is_lockq && strstr(text, "lockq"));
         assert_false(r->has.is_usc && strstr(text, "usc"));
         assert_false(r->has.vcis == MOST_VCIS && strstr(text, "NUM_VCIS"));
+        assert_false(!r->has.has_lock && (strstr(text, "THREAD_LOCK") || strstr(text, "thread-lock")));
     }
 }
 

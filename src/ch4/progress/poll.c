@@ -144,8 +144,10 @@ int MPIDI_poll_otherwise(MPIDI_thread_t * self, int vci, int flag, int wait)
 void MPIDI_poll_lone_turn(unsigned turns)
 {
     tsm_load_touch();
-    if (turns >= LONE_TURNS && tsm_load_crowded())
+    if (turns >= LONE_TURNS && tsm_load_crowded()) {
+        MPIDI_STATS(MPIDI_STATS_COUNT(yields, 1));
         MPIDI_section_yield_or_nap(turns - LONE_TURNS);
+    }
 }
 
 /* A thread that issues posted operations keeps its lock, because a later operation in the queue may be
@@ -202,10 +204,12 @@ int MPIDI_progress_turn_locked(int vci)
     mpi_errno = drive_elsewhere();
     if (done != MPIDI_thread_done())
         MPIDI_thread_local.turns = 0;
-    if (tsm_load_crowded())
+    if (tsm_load_crowded()) {
+        MPIDI_STATS(MPIDI_STATS_COUNT(yields, 1));
         MPIDI_section_yield_or_nap(MPIDI_thread_local.turns++);
-    else
+    } else {
         MPIDI_section_pause();
+    }
     MPIDI_section_resume(m, depth, 1);
 
   fn_exit:

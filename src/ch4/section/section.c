@@ -162,6 +162,7 @@ void MPIDI_section_pause(void)
 
     tsm_load_touch();
     if (++pauses % PAUSES_BEFORE_YIELD == 0 || tsm_load_crowded()) {
+        MPIDI_STATS(MPIDI_STATS_COUNT(yields, 1));
         tsm_yield();
     } else {
         for (int i = 0; i < PAUSE_SPINS; i++)

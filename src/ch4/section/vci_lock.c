@@ -54,6 +54,7 @@ static int look(MPIDU_Thread_mutex_t * m, int is_other, int low)
 int MPIDI_vci_lock_give_way(MPIDU_Thread_mutex_t * m, int is_other, int low)
 {
     for (int i = 0; i < TRIES && tsm_load_crowded(); i++) {
+        MPIDI_STATS(MPIDI_STATS_COUNT(yields, 1));
         tsm_yield();
         if (try_raw(m, is_other, low))
             return 1;

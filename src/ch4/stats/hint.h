@@ -36,7 +36,7 @@ typedef struct MPIDI_hint_facts {
     int is_lockq;
     int is_served;              /* by threads of the library */
     int is_usc;                 /* the kind of progress */
-    int has_lock;               /* that may be another one: all but csync */
+    int has_lock;               /* that may be another one: not csync, hmcs-usc */
     int is_runtime;             /* model and lock are chosen when the program starts */
     int vcis;
     int most_vcis;
@@ -92,15 +92,19 @@ static inline MPIDI_hint_t MPIDI_hint_divide(const MPIDI_hint_figures_t * f,
 
 /* Threads wait for the lock. The bias comes first, since the other hints of a model whose threads wait
  * have no further condition. A fair lock hands itself to threads that have no processor, which is
- * worse than one that keeps it. */
+ * worse than one that keeps it. Where the lock can be no other, fewer threads still help, but not with
+ * csync, whose threads do not wait in vain: the holder issues their operations. */
 static inline MPIDI_hint_t MPIDI_hint_contended(const MPIDI_hint_figures_t * f,
                                                 const MPIDI_hint_facts_t * k)
 {
     MPIDI_hint_t divide = MPIDI_hint_divide(f, k);
 
-    if (k->has_lock && f->bias > MPIDI_HINT_BIASED)
-        return f->crowded > MPIDI_HINT_CROWDED_SHARE * f->contended ? MPIDI_HINT_CROWDED :
-            MPIDI_HINT_FAIR_LOCK;
+    if (f->bias > MPIDI_HINT_BIASED && (k->has_lock || k->is_lock)) {
+        if (f->crowded > MPIDI_HINT_CROWDED_SHARE * f->contended)
+            return MPIDI_HINT_CROWDED;
+        if (k->has_lock)
+            return MPIDI_HINT_FAIR_LOCK;
+    }
     if (!k->is_lock)
         return MPIDI_HINT_NONE;
     return divide == MPIDI_HINT_VCIS ? MPIDI_HINT_LOCKQ_OR_VCIS :

@@ -244,7 +244,8 @@ static const pvar_t pvars[] = {
                "calls that posted, by the time of the post: element i from 2^i ns"),
     THREAD_ROW(backoff, backoff, MPIDI_BACKOFF_LEVELS,
                "times that a nonblocking call backed off: element i for 250 * 2^i ns"),
-    THREAD_ROW(yields, yields, 1, "times that a waiting thread offered its processor"),
+    THREAD_ROW(yields, yields, 1, "times that a thread offered its processor between turns of a wait, "
+               "or before it queued for a lock"),
     THREAD_ROW(sleeps, sleeps, 1, "times that a waiting thread began to sleep, or to poll for others"),
     THREAD_ROW(wakes, wakes, 1, "wakes of sleeping threads whose request was completed"),
     THREAD_ROW(usc_served, usc_served, 1,

@@ -106,7 +106,7 @@ static MPIDI_hint_facts_t facts(void)
             MPIDI_MODEL_ISSUE == MPIDI_ISSUE_LOCKQ_CHOSEN,
         .is_served = MPIDI_model.progress == MPIDI_PROGRESS_SERVER_KIND,
         .is_usc = MPIDI_model.progress == MPIDI_PROGRESS_USC_KIND,
-        .has_lock = MPIDI_MODEL_LOCK != MPIDI_LOCK_COMBINING,
+        .has_lock = MPIDI_model_may_choose_lock(),
         .is_runtime = MPIDI_MODEL_CONFIGURED == MPIDI_MODEL_RUNTIME,
         .vcis = MPIDI_global.n_vcis,
         .most_vcis = MPIDI_CH4_MAX_VCIS,
