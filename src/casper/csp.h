@@ -125,12 +125,14 @@ int csp_far_complete(MPIR_Win * win);
  * csp_join_node: processes of the node can share memory, and none has sent a message; collective over
  * the node, without progress of MPI.
  * csp_start: MPI is up; cut MPI_COMM_WORLD down to the users. A ghost does not return.
- * csp_quiesce: wait for sends whose requests were freed. csp_leave: nothing more will be posted. */
+ * csp_quiesce: wait for sends whose requests were freed. csp_leave: nothing more will be posted.
+ * MPII_end_at_exit: by a ghost, what a process that has had a session does at exit (mpir_stay_up.h). */
 int csp_choose(void);
 int csp_join_node(void);
 int csp_start(void);
 int csp_quiesce(void);
 void csp_leave(void);
+void MPII_end_at_exit(void);
 
 /* Ghosts of all nodes; 0: there are none. */
 int csp_ghosts(void);
