@@ -134,6 +134,11 @@ int csp_quiesce(void);
 void csp_leave(void);
 void MPII_end_at_exit(void);
 
+/* Wait until what this process has posted so far is in the ring, where the ghost finds it. For calls
+ * after which a process need not call MPI again, although small sends are complete once they are
+ * posted. Any thread with no VCI held; in global, with its lock held. */
+void csp_post_all(void);
+
 /* Ghosts of all nodes; 0: there are none. */
 int csp_ghosts(void);
 
@@ -170,6 +175,7 @@ int csp_ghosts(void);
 #define csp_start() MPI_SUCCESS
 #define csp_quiesce() MPI_SUCCESS
 #define csp_leave() do { } while (0)
+#define csp_post_all() do { } while (0)
 #define csp_ghosts() 0
 
 #endif
