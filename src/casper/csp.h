@@ -125,12 +125,19 @@ int csp_far_complete(MPIR_Win * win);
  * csp_join_node: processes of the node can share memory, and none has sent a message; collective over
  * the node, without progress of MPI.
  * csp_start: MPI is up; cut MPI_COMM_WORLD down to the users. A ghost does not return.
- * csp_quiesce: wait for sends whose requests were freed. csp_leave: nothing more will be posted. */
+ * csp_quiesce: wait for sends whose requests were freed. csp_leave: nothing more will be posted.
+ * MPII_end_at_exit: by a ghost, what a process that has had a session does at exit (mpir_stay_up.h). */
 int csp_choose(void);
 int csp_join_node(void);
 int csp_start(void);
 int csp_quiesce(void);
 void csp_leave(void);
+void MPII_end_at_exit(void);
+
+/* Wait until what this process has posted so far is in the ring, where the ghost finds it. For calls
+ * after which a process need not call MPI again, although small sends are complete once they are
+ * posted. Any thread with no VCI held; in global, with its lock held. */
+void csp_post_all(void);
 
 /* Ghosts of all nodes; 0: there are none. */
 int csp_ghosts(void);
@@ -168,6 +175,7 @@ int csp_ghosts(void);
 #define csp_start() MPI_SUCCESS
 #define csp_quiesce() MPI_SUCCESS
 #define csp_leave() do { } while (0)
+#define csp_post_all() do { } while (0)
 #define csp_ghosts() 0
 
 #endif

@@ -266,14 +266,27 @@ int csp_take_answers(int *made_progress)
     return MPI_SUCCESS;
 }
 
+static void move_posts(void)
+{
+    csp_post_waiting();
+    csp_let_in();
+    if (!csp_help())            /* the ghost leaves to us what we wait for */
+        csp_look_again();
+}
+
 void csp_await_room(void)
 {
-    while (csp_posts_wait() > MOST_WAITING) {
-        csp_post_waiting();
-        csp_let_in();
-        if (!csp_help())        /* the ghost leaves to us what we wait for */
-            csp_look_again();
-    }
+    while (csp_posts_wait() > MOST_WAITING)
+        move_posts();
+}
+
+/* Not for what other threads post meanwhile: that may go on without end. */
+void csp_post_all(void)
+{
+    const unsigned last = csp_posts_last();
+
+    while (!csp_posts_went(last))
+        move_posts();
 }
 
 static int await_answer(csp_op_t * op)

@@ -318,6 +318,6 @@ void csp_ghost_run(void)
     csp_wire_close();
     MPIR_Finalize_impl();
     if (csp_world.is_split)
-        exit(0);        /* a process that has had a session leaves MPI at exit (mpir_stay_up.h) */
+        MPII_end_at_exit();     /* there has been a session, so MPI is still up */
     _exit(0);   /* what the program does at exit is not for ghosts */
 }

@@ -74,10 +74,7 @@ static void say_goodbye(void)
     csp_world.has_direct = 0;
     if (csp_post(&post))
         csp_fail("process %d cannot leave", MPIR_Process.rank);
-    while (csp_posts_wait()) {
-        csp_post_waiting();
-        csp_look_again();
-    }
+    csp_post_all();
     csp_take_no_more();
 }
 

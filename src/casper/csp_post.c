@@ -21,6 +21,7 @@ static waiting_post_t *first_waiting, **last_waiting = &first_waiting;
 static TSM_ATOMIC(int) waiting;
 static TSM_ATOMIC(int) outstanding;
 static TSM_ATOMIC(int) sends;
+static unsigned went;           /* of those that waited; with the lock held */
 
 void csp_lock(void)
 {
@@ -149,6 +150,7 @@ static int move_waiting(void)
         tsm_fetch_add(&waiting, -1, TSM_RELAXED);
         n++;
     }
+    went += (unsigned) n;
     return n;
 }
 
@@ -178,6 +180,26 @@ int csp_post(const csp_post_t * post)
 int csp_posts_wait(void)
 {
     return tsm_load(&waiting, TSM_RELAXED);
+}
+
+unsigned csp_posts_last(void)
+{
+    unsigned last;
+
+    csp_lock();
+    last = went + (unsigned) tsm_load(&waiting, TSM_RELAXED);
+    csp_unlock();
+    return last;
+}
+
+int csp_posts_went(unsigned last)
+{
+    int have;
+
+    csp_lock();
+    have = (int) (went - last) >= 0;
+    csp_unlock();
+    return have;
 }
 
 int csp_post_waiting(void)

@@ -43,6 +43,10 @@ int csp_post_waiting(void);
 /* How many such posts there are. */
 int csp_posts_wait(void);
 
+/* The number of the last of them; whether all up to that number have gone. Any thread. */
+unsigned csp_posts_last(void);
+int csp_posts_went(unsigned last);
+
 /* Wait until there are few of them. A program that only sends small messages, which are complete at
  * once, would fill its memory otherwise while its ghost is behind. Any thread. */
 void csp_await_room(void);

@@ -73,6 +73,14 @@ static void end_at_exit(void)
     }
 }
 
+#ifdef ENABLE_CASPER
+/* For a ghost, which leaves out what the program does at exit (csp_ghost.c). */
+void MPII_end_at_exit(void)
+{
+    end_at_exit();
+}
+#endif
+
 /* Waits for a send whose request the user has freed. */
 static int finish_send(MPIR_Request * req)
 {
@@ -164,8 +172,18 @@ static int finish_answers(void)
     end_ucx_flushes();
     return mpi_errno;
 }
+
+/* Small sends are complete while they still wait for room in the ring to their ghost. Other threads may
+ * be in MPI, if sessions are open. */
+static void finish_posts(void)
+{
+    MPID_THREAD_CS_ENTER(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);
+    csp_post_all();
+    MPID_THREAD_CS_EXIT(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);
+}
 #else
 #define finish_answers() MPI_SUCCESS
+#define finish_posts()
 #endif
 
 /* No other thread is in MPI any more, so none creates or frees requests. */
@@ -248,6 +266,9 @@ static bool MPII_stays_up(int self_errno, int *err)
 #endif
         mpi_errno = finish_sends();
         MPIR_ERR_CHECK(mpi_errno);
+    }
+    finish_posts();
+    if (init_counter == 0) {
         if (!stay.is_up) {
             stay.is_up = true;
             stay.pid = getpid();

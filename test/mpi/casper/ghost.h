@@ -29,14 +29,14 @@ static pid_t ghost;             /* one of them; most tests have one only */
 static pid_t ghosts[MOST_GHOSTS];
 static int n_ghosts;
 
-/* The children of our parent that are not users are ghosts. */
-static void find_ghost(void)
+/* The children of our parent that are not users are ghosts. comm: of all users. */
+static inline void find_ghost_of(MPI_Comm comm)
 {
     pid_t me = getpid(), users[MOST_USERS];
     struct dirent *entry;
     char state;
     MT_CHECK(mt.size <= MOST_USERS, "too many users");
-    MT_OK(MPI_Allgather(&me, sizeof(me), MPI_BYTE, users, sizeof(me), MPI_BYTE, MPI_COMM_WORLD));
+    MT_OK(MPI_Allgather(&me, sizeof(me), MPI_BYTE, users, sizeof(me), MPI_BYTE, comm));
     DIR *all = opendir("/proc");
     while (all && (entry = readdir(all))) {
         pid_t pid = (pid_t) atoi(entry->d_name);
@@ -51,6 +51,11 @@ static void find_ghost(void)
     if (all)
         closedir(all);
     MT_CHECK(ghost, "no ghost");
+}
+
+static inline void find_ghost(void)
+{
+    find_ghost_of(MPI_COMM_WORLD);
 }
 
 static inline void await_state(char wanted)

@@ -2,8 +2,8 @@
  * See COPYRIGHT in top-level directory */
 
 /* Sessions see users only, and their communicators carry messages: before MPI_Init, beside
- * MPI_COMM_WORLD, where one ends with a message under way, and after MPI_Finalize. -n: users and
- * sessions. */
+ * MPI_COMM_WORLD, where one ends with a message under way, and after MPI_Finalize. Ghosts do not do
+ * what the program does at exit. -n: users and sessions. */
 #include "../mt.h"
 
 static void check_set(MPI_Session s, const char *name, int size)
@@ -75,11 +75,23 @@ static void beside(int i)
     MT_CHECK(late == i, "received %d after the session", late);
 }
 
+static int is_user;
+
+static void at_exit(void)
+{
+    if (!is_user) {
+        fprintf(stderr, "a ghost does what the program does at exit\n");
+        _exit(1);
+    }
+}
+
 int main(int argc, char **argv)
 {
     mt_options(argc, argv, 1, 2);
     const int users = (int) mt.iters;
+    MT_CHECK(atexit(at_exit) == 0, "atexit fails");
     alone(users);
+    is_user = 1;
     mt_init(argc, argv, 1, 2);
     MT_CHECK(mt.size == users, "%d users in MPI_COMM_WORLD, not %d", mt.size, users);
     for (int i = 0; i < users; i++)
