@@ -7,6 +7,7 @@
 #include "csp.h"
 #include "csp_direct.h"
 #include "csp_envelope.h"
+#include "threads/request_done.h"
 
 /* Describe the buffer, and post the receive of op->req. On failure op has no data. */
 static int post_recv(csp_post_t * post, void *buf, MPI_Aint count, MPI_Datatype datatype,
@@ -98,5 +99,5 @@ int csp_imrecv(void *buf, MPI_Aint count, MPI_Datatype datatype, MPIR_Request * 
         op->req = NULL;
         message->kind = MPIR_REQUEST_KIND__MPROBE;
     }
-    return mpi_errno;
+    return MPIR_Request_error(message, mpi_errno);
 }

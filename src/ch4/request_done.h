@@ -85,7 +85,7 @@ static inline int MPIR_Request_peek(MPIR_Request * req, MPI_Status * status)
     if (MPIR_Request_is_idle(req, status))
         return MPI_SUCCESS;
     MPIR_Request_extract_status(req, status);
-    return MPIR_Request_error(req, req->status.MPI_ERROR);
+    return req->status.MPI_ERROR;
 }
 
 /* In MPI_Testall without statuses, which is to return what this makes of mpi_errno. */

@@ -37,6 +37,13 @@ int MPIDI_Self_finalize(void)
     return MPI_SUCCESS;
 }
 
+/* An error of the request goes to the handler of its communicator. */
+static void set_comm(MPIR_Request * req, MPIR_Comm * comm)
+{
+    req->comm = comm;
+    MPIR_Comm_add_ref(comm);
+}
+
 /* ---- queues; with the mutex ---- */
 
 static void enqueue(MPIR_Request ** queue, MPIR_Request * req, const void *buf, MPI_Aint count,
@@ -49,8 +56,7 @@ static void enqueue(MPIR_Request ** queue, MPIR_Request * req, const void *buf, 
     self->datatype = datatype;
     self->tag = tag;
     self->context_id = context_id;
-    req->comm = comm;
-    MPIR_Comm_add_ref(comm);
+    set_comm(req, comm);
     MPIR_Datatype_add_ref_if_not_builtin(datatype);
     MPIR_Request_add_ref(req);
     DL_APPEND(*queue, req);
@@ -170,10 +176,8 @@ int MPIDI_Self_irecv(void *buf, MPI_Aint count, MPI_Datatype datatype, int rank,
 
     if (sreq) {
         take(sreq, buf, count, datatype, &rreq->status);
-        if (unlikely(rreq->status.MPI_ERROR)) {
-            rreq->comm = comm;  /* its error handler is called */
-            MPIR_Comm_add_ref(comm);
-        }
+        if (unlikely(rreq->status.MPI_ERROR))
+            set_comm(rreq, comm);
         MPIR_cc_set(&rreq->cc, 0);
     }
 
@@ -222,8 +226,7 @@ int MPIDI_Self_improbe(int rank, int tag, MPIR_Comm * comm, int context_offset, 
         probe_status(sreq, status);
         *message = MPIR_Request_create(MPIR_REQUEST_KIND__MPROBE);
         (*message)->dev.ch4.self.match_req = sreq;
-        (*message)->comm = sreq->comm;  /* MPI_Mrecv looks at it */
-        MPIR_Comm_add_ref(sreq->comm);
+        set_comm(*message, comm);       /* MPI_Mrecv looks at it, too */
     }
 
     MPIR_FUNC_EXIT;

@@ -68,6 +68,31 @@ typedef enum {
 static MPL_TLS err_of_t err_of_requests;
 static MPL_TLS MPIR_Win *err_window;
 
+/* The error of any other request goes to the handler of its communicator, which may have been freed
+ * but for the request, and that is freed before the call returns: so there is a reference to the
+ * communicator of the latest one that failed. Requests within a call, as of a collective, do not come
+ * here, but a call that the program makes in a function of a generalized request may have its own. */
+static MPL_TLS MPIR_Comm *err_comm;
+
+/* comm: NULL for none. */
+static void err_keep_comm(MPIR_Comm * comm)
+{
+    MPIR_Comm *before = err_comm;
+
+    err_comm = comm;
+    if (comm)
+        MPIR_Comm_add_ref(comm);
+    if (before)
+        MPIR_Comm_release(before);
+}
+
+/* For errors that have nothing to do with requests, but those within the call. */
+static void err_forget_requests(void)
+{
+    err_of_requests = ERR_OF_NONE;
+    err_keep_comm(NULL);
+}
+
 static err_of_t err_of_kind(const MPIR_Request * req)
 {
     if (req->kind == MPIR_REQUEST_KIND__GREQUEST && req->comm)
@@ -86,6 +111,7 @@ int MPIR_Err_of_request(MPIR_Request * req, int err)
     } else if (err_of_requests != kind) {
         err_of_requests = ERR_OF_OTHERS;
     }
+    err_keep_comm(kind == ERR_OF_FILES ? NULL : req->comm);
     return kind == ERR_OF_FILES ? checkForUserErrcode(err) : err;
 }
 
@@ -103,7 +129,7 @@ static MPL_TLS MPIR_Errhandler *err_given;
 
 void MPIR_Err_give_handler(MPIR_Errhandler * errhandler)
 {
-    err_of_requests = ERR_OF_NONE;      /* requests within the call */
+    err_forget_requests();
     err_given = errhandler;
 }
 
@@ -128,10 +154,41 @@ static MPIR_Errhandler *err_hold_handler(MPIR_Comm ** comm)
     return errhandler;
 }
 
-/* comm: NULL for the handler of MPI_COMM_WORLD. */
+/* Gives back what err_keep_comm kept, before a handler is called, which may not return; but a handler
+ * gets the communicator's handle, so the last reference stays. Returns that or NULL. */
+static MPIR_Comm *err_drop_comm(MPIR_Comm * kept)
+{
+    if (kept == NULL || MPIR_Object_get_ref(kept) == 1)
+        return kept;
+    MPIR_Comm_release(kept);
+    return NULL;
+}
+
+/* With the lock of global. */
+static int err_return_comm(MPIR_Comm * comm, const char fcname[], int errcode)
+{
+    MPIR_Comm *kept = err_comm;
+    MPIR_Errhandler *errhandler;
+    int handle;
+
+    err_comm = NULL;
+    /* a call with a list of requests has no communicator, nor has MPI_Mrecv */
+    if (comm == NULL && ERROR_GET_CLASS(errcode) != MPI_ERR_IN_STATUS)
+        comm = kept;
+    errhandler = err_hold_handler(&comm);
+    if (MPIR_Err_is_fatal(errcode) || err_is_abort(errhandler))
+        MPIR_Handle_fatal_error(comm, fcname, errcode); /* does not return */
+    handle = comm ? comm->handle : MPI_COMM_NULL;
+    kept = err_drop_comm(kept);
+    errcode = err_run_handler(errhandler, handle, 0, checkForUserErrcode(errcode));
+    if (kept)
+        MPIR_Comm_release(kept);
+    return errcode;
+}
+
+/* comm: NULL for the handler of MPI_COMM_WORLD, or of the communicator of the request that failed. */
 int MPIR_Err_return_comm(MPIR_Comm * comm, const char fcname[], int errcode)
 {
-    MPIR_Errhandler *errhandler;
     int has_entered;
 
     checkValidErrcode(ERROR_GET_CLASS(errcode), fcname, &errcode);
@@ -152,11 +209,7 @@ int MPIR_Err_return_comm(MPIR_Comm * comm, const char fcname[], int errcode)
         return MPI_ERR_INTERN;
     }
     has_entered = MPII_error_enter();
-    errhandler = err_hold_handler(&comm);
-    if (MPIR_Err_is_fatal(errcode) || err_is_abort(errhandler))
-        MPIR_Handle_fatal_error(comm, fcname, errcode); /* does not return */
-    errcode = err_run_handler(errhandler, comm ? comm->handle : MPI_COMM_NULL, 0,
-                              checkForUserErrcode(errcode));
+    errcode = err_return_comm(comm, fcname, errcode);
     MPII_error_exit(has_entered);
     return errcode;
 }
@@ -176,7 +229,7 @@ int MPIR_Err_return_win(MPIR_Win * win, const char fcname[], int errcode)
     const int has_entered = MPII_error_enter();
     MPIR_Errhandler *errhandler = NULL;
 
-    err_of_requests = ERR_OF_NONE;      /* requests within a call for a window */
+    err_forget_requests();
     if (win)
         MPII_ERRHANDLER_HOLD(win, errhandler);
     errcode = errhandler ? err_return_held(errhandler, win->handle, 2, fcname, errcode) :
@@ -190,6 +243,7 @@ int MPIR_Err_return_session(MPIR_Session * session, const char fcname[], int err
     const int has_entered = MPII_error_enter();
     MPIR_Errhandler *errhandler = NULL;
 
+    err_forget_requests();
     if (session && ERROR_GET_CLASS(errcode) != MPI_ERR_SESSION) /* else it may be gone */
         MPII_ERRHANDLER_HOLD(session, errhandler);
     errcode = errhandler ? err_return_held(errhandler, session->handle, 0, fcname, errcode) :

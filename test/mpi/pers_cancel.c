@@ -3,7 +3,8 @@
 
 /* Persistent requests that are cancelled: MPI_Request_get_status tells it as MPI_Wait and MPI_Test do
  * (MPI-4.0 sections 3.7.6 and 3.8.4), and when the request starts again it is not cancelled any more.
- * Sends and receives on MPI_COMM_SELF; with two processes also receives from the other one. */
+ * Sends and receives on MPI_COMM_SELF; with two processes also receives from the other one, and a
+ * buffered send, for which MPI_Wait does not wait until it is received. */
 #include "mt.h"
 
 #include <sched.h>
@@ -94,6 +95,33 @@ static void receive_from_peer(void)
     MT_OK(MPI_Request_free(&r));
 }
 
+/* Process 1 receives after it, unless the send is cancelled. */
+static void buffered_send(void)
+{
+    enum { N = 512 * 1024 };
+    char *data = mt_alloc(N), *buffer = mt_alloc(2 * N);
+    int flag = 0, size;
+    MPI_Request r;
+    MPI_Status st;
+
+    if (mt.rank == 0) {
+        MT_OK(MPI_Buffer_attach(buffer, 2 * N));
+        MT_OK(MPI_Bsend_init(data, N, MPI_BYTE, 1, 2, MPI_COMM_WORLD, &r));
+        MT_OK(MPI_Start(&r));
+        MT_OK(MPI_Cancel(&r));
+        MT_OK(MPI_Wait(&r, &st));
+        flag = is_cancelled(&st);
+        MT_OK(MPI_Request_free(&r));
+    }
+    MT_OK(MPI_Bcast(&flag, 1, MPI_INT, 0, MPI_COMM_WORLD));
+    if (mt.rank == 1 && !flag)
+        MT_OK(MPI_Recv(data, N, MPI_BYTE, 0, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    if (mt.rank == 0)
+        MT_OK(MPI_Buffer_detach(&buffer, &size));
+    free(data);
+    free(buffer);
+}
+
 int main(int argc, char **argv)
 {
     int provided;
@@ -105,7 +133,9 @@ int main(int argc, char **argv)
     MT_CHECK(mt.size <= 2, "run with 1 or 2 processes");
     send_to_self(0);
     send_to_self(1);
-    if (mt.size == 2)
+    if (mt.size == 2) {
         receive_from_peer();
+        buffered_send();
+    }
     return mt_finish();
 }

@@ -44,16 +44,29 @@ static void fail_all(void)
     MT_OK(MPI_Comm_free(&comm));
 }
 
-/* A message that a matched receive has no room for is received by the next one. */
-static void fail_matched(void)
+static int handled;
+
+static void handler(MPI_Comm * comm, int *code, ...)
+{
+    (void) comm, (void) code;
+    handled++;
+}
+
+/* A message that a matched receive has no room for is received by the next one. The error goes to the
+ * handler of its communicator. */
+static void fail_matched(MPI_Comm comm)
 {
     MPI_Message msg;
-    MPI_Request req;
+    MPI_Request req, req2;
     int out = 100 + mt.rank, in = 0, rc;
-    MT_OK(MPI_Isend(&out, 1, MPI_INT, mt.peer, 1, MPI_COMM_WORLD, &req));
-    MT_OK(MPI_Mprobe(mt.peer, 1, MPI_COMM_WORLD, &msg, MPI_STATUS_IGNORE));
+    MT_OK(MPI_Isend(&out, 1, MPI_INT, mt.peer, 1, comm, &req));
+    MT_OK(MPI_Mprobe(mt.peer, 1, comm, &msg, MPI_STATUS_IGNORE));
     rc = MPI_Mrecv(&in, 1, huge, &msg, MPI_STATUS_IGNORE);
     MT_CHECK(rc != MPI_SUCCESS, "MPI_Mrecv has memory for 2^50 bytes");
+    rc = MPI_Imrecv(&in, 1, huge, &msg, &req2);
+    MT_CHECK(rc != MPI_SUCCESS, "MPI_Imrecv has memory for 2^50 bytes");
+    MT_CHECK(handled == 2, "the handler is called %d times", handled);
+    handled = 0;
     MT_OK(MPI_Mrecv(&in, 1, MPI_INT, &msg, MPI_STATUS_IGNORE));
     MT_CHECK(in == 100 + mt.peer, "data: %d", in);
     MT_OK(MPI_Wait(&req, MPI_STATUS_IGNORE));
@@ -73,15 +86,23 @@ static void exchange(int seed)
 
 int main(int argc, char **argv)
 {
+    MPI_Errhandler counts;
+    MPI_Comm comm;
+
     mt_init(argc, argv, 1, 2500);
     MT_OK(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
     make_huge();
     for (int n = 0; n < mt.iters; n++)
         fail_all();
+    MT_OK(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
+    MT_OK(MPI_Comm_create_errhandler(handler, &counts));
+    MT_OK(MPI_Comm_set_errhandler(comm, counts));
+    MT_OK(MPI_Errhandler_free(&counts));
     for (int n = 0; n < EXCHANGES; n++) {
-        fail_matched();
+        fail_matched(comm);
         exchange(n);
     }
+    MT_OK(MPI_Comm_free(&comm));
     MT_OK(MPI_Type_free(&huge));
     return mt_finish();
 }
