@@ -1,6 +1,6 @@
 # Copyright (C) by the MPICH-TSM developers
 # See COPYRIGHT in top-level directory
-"""Tests for test/bench/driver: what is left of runs that are ended, and what libraries print in them."""
+"""Tests for test/bench/driver: what is left of runs that are ended, what libraries print in them."""
 import os
 import signal
 import subprocess

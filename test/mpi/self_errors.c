@@ -2,8 +2,8 @@
  * See COPYRIGHT in top-level directory */
 
 /* A message of a process to itself is longer than its receive: the error goes to the handler of the
- * communicator, a duplicate of MPI_COMM_SELF, whichever of the two is first, and of a matched probe. The
- * communicator may be freed before. */
+ * communicator, a duplicate of MPI_COMM_SELF, whichever of the two is first, and after a matched
+ * probe. */
 #include "mt.h"
 
 static MPI_Comm self;
