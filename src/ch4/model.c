@@ -495,6 +495,22 @@ static int check_mpich(void)
                              MPIR_CVAR_CH4_NUM_VCIS, MPIDI_CH4_MAX_VCIS);
         return 0;
     }
+#ifdef HAVE_CH4_NETMOD_OFI
+    if (MPIR_CVAR_CH4_OFI_MAX_VNIS && MPIR_CVAR_CH4_OFI_MAX_VNIS < MPIR_CVAR_CH4_NUM_VCIS) {
+        MPIDI_settings_print("MPIR_CVAR_CH4_OFI_MAX_VNIS=%d: must be 0 or at least "
+                             "MPIR_CVAR_CH4_NUM_VCIS=%d\n", MPIR_CVAR_CH4_OFI_MAX_VNIS,
+                             MPIR_CVAR_CH4_NUM_VCIS);
+        return 0;
+    }
+#endif
+#ifdef HAVE_CH4_NETMOD_UCX
+    if (MPIR_CVAR_CH4_UCX_MAX_VNIS && MPIR_CVAR_CH4_UCX_MAX_VNIS < MPIR_CVAR_CH4_NUM_VCIS) {
+        MPIDI_settings_print("MPIR_CVAR_CH4_UCX_MAX_VNIS=%d: must be 0 or at least "
+                             "MPIR_CVAR_CH4_NUM_VCIS=%d\n", MPIR_CVAR_CH4_UCX_MAX_VNIS,
+                             MPIR_CVAR_CH4_NUM_VCIS);
+        return 0;
+    }
+#endif
     if (MPIR_CVAR_ENABLE_FT) {
         MPIDI_settings_print("MPIR_CVAR_ENABLE_FT=1: ch4 devices have no fault tolerance\n");
         return 0;

@@ -17,6 +17,21 @@
 #include "mpidch4.h"
 #include "threads/rma_counts.h"
 
+/* Active messages need what comes with the first communicator of all processes: in a session without
+ * one there are no windows and no partitioned communication. */
+MPL_STATIC_INLINE_PREFIX int MPIDI_no_world(void)
+{
+    return MPIR_Process.comm_world ? MPI_SUCCESS :
+        MPIR_Err_create_code(MPI_SUCCESS, MPIR_ERR_RECOVERABLE, __func__, __LINE__,
+                             MPI_ERR_UNSUPPORTED_OPERATION, "**other", 0);
+}
+
+#define MPIDI_WITH_WORLD(call_) (MPIR_Process.comm_world ? (call_) : MPIDI_no_world())
+#define MPID_Win_create(...) MPIDI_WITH_WORLD(MPID_Win_create(__VA_ARGS__))
+#define MPID_Win_create_dynamic(...) MPIDI_WITH_WORLD(MPID_Win_create_dynamic(__VA_ARGS__))
+#define MPID_Win_allocate(...) MPIDI_WITH_WORLD(MPID_Win_allocate(__VA_ARGS__))
+#define MPID_Win_allocate_shared(...) MPIDI_WITH_WORLD(MPID_Win_allocate_shared(__VA_ARGS__))
+
 MPL_STATIC_INLINE_PREFIX void MPID_Request_create_hook(MPIR_Request * req)
 {
     MPIDIG_REQUEST(req, req) = NULL;

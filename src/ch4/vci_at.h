@@ -27,4 +27,11 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_vci_of(int number)
     return MPIDI_global.n_vcis == 1 ? 0 : number % MPIDI_global.n_vcis;
 }
 
+/* The pool of the request of a nonblocking collective or another schedule: its number is that of the
+ * VCI that has the messages, which MPI_Wait and MPI_Test poll. comm: NULL if a schedule has none. In a
+ * session without a communicator of all processes only VCI 0 is ready. */
+#define MPIDI_pool_of_comm(comm_) \
+    ((comm_) && MPIDI_global.is_initialized ? \
+     MPIDI_vci_of(MPIDI_get_vci(SRC_VCI_FROM_SENDER, (comm_), 0, 0, 0)) : 0)
+
 #endif /* MPIDI_VCI_AT_H_INCLUDED */

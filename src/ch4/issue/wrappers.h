@@ -11,6 +11,7 @@
  * (../direct_send.h). On an offloaded communicator the ghost gets it (casper/csp.h). */
 
 #include "../direct_send.h"
+#include "../persistent.h"
 #include "issue.h"
 
 #if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI

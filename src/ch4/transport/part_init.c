@@ -9,9 +9,10 @@
 #include "mpidimpl.h"
 
 #define MPIDI_PART_INIT(call_, rank_) \
-    int mpi_errno = MPI_SUCCESS; \
+    int mpi_errno = MPIDI_no_world(); \
     MPIDI_av_entry_t *av = MPIDIU_comm_rank_to_av(comm, MPIDI_part_av_rank(rank_)); \
-    CH4_CALL(call_, MPIDI_av_is_local(av), mpi_errno); \
+    if (mpi_errno == MPI_SUCCESS) \
+        CH4_CALL(call_, MPIDI_av_is_local(av), mpi_errno); \
     return mpi_errno
 
 int MPID_Psend_init(const void *buf, int partitions, MPI_Aint count, MPI_Datatype datatype, int dest,

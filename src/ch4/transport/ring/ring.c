@@ -59,6 +59,26 @@ static void lay_out(MPIDI_POSIX_ring_global_t * g)
     g->box_size = up_to(g->cells_at + cells * g->cell_size, page);
 }
 
+/* 1 if all processes of the node lay the segment out alike; else its parts would be elsewhere for some.
+ * Collective over the node. */
+static int is_alike(const MPIDI_POSIX_ring_global_t * g)
+{
+    int ours[3] = { g->num_vsis, (int) cells_of_vsi() / 2, (int) g->cell_size }, theirs[3];
+    int alike = MPIDU_Init_shm_put(ours, sizeof(ours)) == MPI_SUCCESS &&
+        MPIDU_Init_shm_barrier() == MPI_SUCCESS;
+
+    for (int i = 0; alike && i < MPIDI_POSIX_global.num_local; i++) {
+        alike = MPIDU_Init_shm_get(i, sizeof(theirs), theirs) == MPI_SUCCESS &&
+            !memcmp(ours, theirs, sizeof(ours));
+        if (!alike)
+            MPIDI_settings_print("MPIR_CVAR_CH4_NUM_VCIS=%d, MPIR_CVAR_CH4_SHM_POSIX_IQUEUE_NUM_CELLS="
+                                 "%d, MPIR_CVAR_CH4_SHM_POSIX_IQUEUE_CELL_SIZE=%d: another process of "
+                                 "the node has %d, %d, %d\n", ours[0], ours[1], ours[2], theirs[0],
+                                 theirs[1], theirs[2]);
+    }
+    return MPIDU_Init_shm_barrier() == MPI_SUCCESS && alike;
+}
+
 /* The shared parts of our own boxes, which nobody uses before the barrier. A segment of several
  * processes is new from the kernel; one of a single process is from malloc. */
 static int fill_own(MPIDI_POSIX_ring_global_t * g)
@@ -94,6 +114,7 @@ int MPIDI_POSIX_ring_init(int rank, int size)
     MPIR_ERR_CHKANDJUMP(!cells_are_possible(), mpi_errno, MPI_ERR_OTHER, "**other");
     g->num_vsis = MPIDI_POSIX_global.num_vsis;
     lay_out(g);
+    MPIR_ERR_CHKANDJUMP(!is_alike(g), mpi_errno, MPI_ERR_OTHER, "**other");
     MPIR_CHKPMEM_MALLOC(g->writers, tsm_ring_writer_t *, boxes * sizeof(tsm_ring_writer_t),
                         mpi_errno, "rings", MPL_MEM_SHM);
     mpi_errno = MPIDU_Init_shm_alloc(boxes * g->box_size, (void *) &g->segment);
