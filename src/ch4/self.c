@@ -114,7 +114,8 @@ static void copy(const void *sbuf, MPI_Aint scount, MPI_Datatype stype, void *rb
     if (sent > room)
         mpi_errno = MPIR_Err_create_code(MPI_SUCCESS, MPIR_ERR_RECOVERABLE, __func__, __LINE__,
                                          MPI_ERR_TRUNCATE, "**truncate", "**truncate %d %d %d %d",
-                                         0, tag, (int) sent, (int) room);
+                                         0, tag, (int) MPL_MIN(sent, INT_MAX),
+                                         (int) MPL_MIN(room, INT_MAX));
     set_status(status, tag, sent > room ? room : sent, mpi_errno);
 }
 

@@ -70,8 +70,8 @@ static MPL_TLS MPIR_Win *err_window;
 
 /* The error of any other request goes to the handler of its communicator, which may have been freed
  * but for the request, and that is freed before the call returns: so there is a reference to the
- * communicator of the latest one that failed. Requests within a call, as of a collective, do not come
- * here, but a call that the program makes in a function of a generalized request may have its own. */
+ * communicator of the latest one that failed. It goes as the call returns its error: with a handler of
+ * its own, if it has a communicator, as a collective, whose requests come here, too. */
 static MPL_TLS MPIR_Comm *err_comm;
 
 /* comm: NULL for none. */
@@ -155,7 +155,8 @@ static MPIR_Errhandler *err_hold_handler(MPIR_Comm ** comm)
 }
 
 /* Gives back what err_keep_comm kept, before a handler is called, which may not return; but a handler
- * gets the communicator's handle, so the last reference stays. Returns that or NULL. */
+ * gets the communicator's handle, so the last reference stays. If others are left, and the handler waits
+ * for their requests, the handle is good only until then. Returns the last reference or NULL. */
 static MPIR_Comm *err_drop_comm(MPIR_Comm * kept)
 {
     if (kept == NULL || MPIR_Object_get_ref(kept) == 1)

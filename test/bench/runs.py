@@ -51,7 +51,11 @@ def ended_by(tests, words, numbers, hangup):
         signal.signal(signal.SIGHUP, before)
     with tool:
         found = pids(tests)
-        for number in numbers:
+        for i, number in enumerate(numbers):
+            if i:
+                time.sleep(0.5)
+                if tool.poll() is not None:     # the one before has ended it
+                    break
             tool.send_signal(number)
         status = tool.wait(timeout=60)
     return status, [pid for pid in found if is_left(pid)] if len(found) == 2 else "no run"
@@ -60,7 +64,7 @@ def ended_by(tests, words, numbers, hangup):
 def nothing_left(tests, fake):
     """Neither a run that takes too long nor a driver that is ended leaves processes behind."""
     words = fake(tests, "hanging", HANG)
-    tests.tool(*words, "--timeout", "0.5")
+    tests.tool(*words, "--timeout", "2")
     found = pids(tests)
     tests.tell("nothing is left after a timeout", len(found) == 2 and not any(map(is_left, found)),
                found)

@@ -77,6 +77,19 @@ static int test_some(int n, MPI_Request * r, int *at, int *flag, MPI_Status * st
     return rc;
 }
 
+static void cancel_and_wait_all(int receives)
+{
+    MPI_Status status;
+    int cancelled;
+
+    MT_OK(MPI_Start(&request));
+    MT_OK(MPI_Cancel(&request));
+    MT_OK(MPI_Waitall(1, &request, &status));
+    MT_OK(MPI_Test_cancelled(&status, &cancelled));
+    MT_CHECK(!cancelled, "a complete request is cancelled");
+    check(&status, receives, "MPI_Waitall");
+}
+
 static void all(int receives)
 {
     wait_and_test(receives);
@@ -84,6 +97,7 @@ static void all(int receives)
     any(MPI_Testany, receives, "MPI_Testany");
     any(wait_some, receives, "MPI_Waitsome");
     any(test_some, receives, "MPI_Testsome");
+    cancel_and_wait_all(receives);
     MT_OK(MPI_Start(&request));         /* freed while it is active */
     MT_OK(MPI_Request_free(&request));
 }

@@ -96,8 +96,6 @@ MPL_STATIC_INLINE_PREFIX MPIR_Request *MPIDIG_local_send_request(MPIR_Request * 
         MPIDI_REQUEST_SET_IS_LOCAL(req_, MPIDI_av_is_local(addr_)); \
     } while (0)
 
-/* Copy the data of a message that has come before its receive. The function may complete rreq, in a
- * poll of its own, so nothing of rreq is used after it. */
 /* The message for rreq is longer than its room: error and status, which no later step sets. */
 MPL_STATIC_INLINE_PREFIX void MPIDIG_recv_truncated(MPIR_Request * rreq, MPI_Aint room,
                                                     MPI_Aint size)
@@ -110,9 +108,12 @@ MPL_STATIC_INLINE_PREFIX void MPIDIG_recv_truncated(MPIR_Request * rreq, MPI_Ain
     status->MPI_ERROR = MPIR_Err_create_code(status->MPI_ERROR, MPIR_ERR_RECOVERABLE, __func__,
                                              __LINE__, MPI_ERR_TRUNCATE, "**truncate",
                                              "**truncate %d %d %d %d", status->MPI_SOURCE,
-                                             status->MPI_TAG, (int) size, (int) room);
+                                             status->MPI_TAG, (int) MPL_MIN(size, INT_MAX),
+                                             (int) MPL_MIN(room, INT_MAX));
 }
 
+/* Copy the data of a message that has come before its receive. The function may complete rreq, in a
+ * poll of its own, so nothing of rreq is used after it. */
 MPL_STATIC_INLINE_PREFIX int MPIDIG_recv_check_rndv_cb(MPIR_Request * rreq)
 {
     int mpi_errno = MPI_SUCCESS;
