@@ -155,8 +155,8 @@ static MPIR_Errhandler *err_hold_handler(MPIR_Comm ** comm)
 }
 
 /* Gives back what err_keep_comm kept, before a handler is called, which may not return; but a handler
- * gets the communicator's handle, so the last reference stays. If others are left, and the handler waits
- * for their requests, the handle is good only until then. Returns the last reference or NULL. */
+ * gets the communicator's handle, so the last reference stays. If others are left, and the handler
+ * waits for their requests, the handle is good only until then. Returns the last reference or NULL. */
 static MPIR_Comm *err_drop_comm(MPIR_Comm * kept)
 {
     if (kept == NULL || MPIR_Object_get_ref(kept) == 1)

@@ -141,6 +141,18 @@ static void *of_file(void *arg)
     return NULL;
 }
 
+/* MPI 4.0 has one more that is predefined. */
+static void abort_is_one(void)
+{
+    MPI_Errhandler errhandler;
+
+    MT_OK(MPI_Comm_set_errhandler(own, MPI_ERRORS_ABORT));
+    MT_OK(MPI_Comm_get_errhandler(own, &errhandler));
+    MT_CHECK(errhandler == MPI_ERRORS_ABORT, "another handler than MPI_ERRORS_ABORT");
+    MT_OK(MPI_Errhandler_free(&errhandler));
+    MT_OK(MPI_Comm_set_errhandler(own, MPI_ERRORS_ARE_FATAL));
+}
+
 int main(int argc, char **argv)
 {
     char path[64];
@@ -149,6 +161,7 @@ int main(int argc, char **argv)
     MT_OK(MPI_Comm_dup(MPI_COMM_SELF, &own));
     MT_OK(MPI_Comm_create_errhandler(comm_waits, &waits));
     MT_OK(MPI_Comm_create_errhandler(comm_leaves, &leaves));
+    abort_is_one();
     of_window();
     of_communicator();
     MT_OK(MPI_Errhandler_free(&waits));
