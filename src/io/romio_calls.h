@@ -17,6 +17,9 @@
  *                           that may wait for those
  *   ADIO_IreadStridedColl, ADIO_IwriteStridedColl   give the operation the buffer of external32, by the
  *                           variables of their callers, or give it back to them (romio_queue.h)
+ *   MPI_Comm_test_inter, MPIO_CHECK_INFO_ALL   let other threads in: they run the error handler of the
+ *                           program's communicator. The latter frees its duplicate also where only
+ *                           another process has a bad info
  *   MPI_Attr_put            ROMIO's delete function is called when MPI is taken down: MPI_COMM_SELF's
  *                           attributes go in MPI_Finalize, when sessions may have files open, or be
  *                           opening one, or come later */
@@ -86,6 +89,40 @@ static inline void romio_queue_drain_comm(MPI_Comm comm)
         (*(fd_)->fns->ADIOI_xxx_IwriteStridedColl) (fd_, __VA_ARGS__); \
         e32buf = romio_queue_left_external32(fd_); \
     } while (0)
+
+#undef MPI_Comm_test_inter
+#define MPI_Comm_test_inter(...) ROMIO_LET_IN(PMPI_Comm_test_inter(__VA_ARGS__))
+#undef MPIO_CHECK_INFO_ALL
+#define MPIO_CHECK_INFO_ALL(info_, code_, comm_) \
+    do { \
+        MPI_Info dup_ = MPI_INFO_NULL; \
+        int worst_ = MPI_SUCCESS; \
+        code_ = MPI_SUCCESS; \
+        if ((info_) != MPI_INFO_NULL) \
+            code_ = ROMIO_LET_IN(PMPI_Info_dup(info_, &dup_)); \
+        MPI_Allreduce(&code_, &worst_, 1, MPI_INT, MPI_MAX, comm_); \
+        if (dup_ != MPI_INFO_NULL) \
+            MPI_Info_free(&dup_); \
+        if (worst_ != MPI_SUCCESS) { \
+            code_ = MPIO_Err_create_code(MPI_SUCCESS, MPIR_ERR_RECOVERABLE, myname, __LINE__, \
+                                         MPI_ERR_OTHER, "**info", 0); \
+            goto fn_fail; \
+        } \
+    } while (0)
+
+/* At the end of MPI_File_open. MPI_File_close gives the reference back. */
+static inline void romio_take_default_errhandler(MPI_File fh)
+{
+    MPI_Errhandler e;
+
+    if (PMPI_File_get_errhandler(MPI_FILE_NULL, &e) == MPI_SUCCESS) {
+        PMPI_File_set_errhandler(fh, e);
+        PMPI_Errhandler_free(&e);
+    }
+}
+
+/* What to call for an error of a file, or of MPI_FILE_NULL; see MPIR_Get_file_error_routine. */
+void MPIR_Ext_file_error_routine(MPI_File fh, void (**function) (MPI_File *, int *, ...), int *kind);
 
 #undef MPI_Attr_put
 #define MPI_Attr_put(comm_, keyval_, value_) MPIR_Ext_at_end(ADIOI_End_call, &(keyval_))

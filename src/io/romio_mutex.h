@@ -34,6 +34,7 @@ int MPIR_Ext_grequest_class_create(MPI_Grequest_query_function * query,
                                    MPIX_Grequest_poll_function * poll,
                                    MPIX_Grequest_wait_function * wait, MPIX_Grequest_class * made);
 void MPIR_Ext_grequest_return_errors(MPI_Request request, MPI_Comm comm);
+void MPIR_Ext_file_error_routine(MPI_File file, void (**function) (MPI_File *, int *, ...), int *kind);
 
 void MPIR_Ext_mutex_init(void)
 {
@@ -140,6 +141,24 @@ void MPIR_Ext_grequest_return_errors(MPI_Request request, MPI_Comm comm)
     MPIR_Comm_add_ref(comm_ptr);
     MPID_THREAD_CS_EXIT(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);
     req->comm = comm_ptr;
+}
+
+/* Another thread may set another handler, so the file's is held while it is read. */
+void MPIR_Ext_file_error_routine(MPI_File file, void (**function) (MPI_File *, int *, ...), int *kind)
+{
+    MPI_Errhandler handle;
+    MPIR_Errhandler *errhandler;
+
+    *function = NULL;
+    *kind = 1;  /* return */
+    MPID_THREAD_CS_ENTER(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);
+    if (MPIR_File_get_errhandler_impl(file, &handle) == MPI_SUCCESS) {
+        if (handle != MPIR_ERRORS_THROW_EXCEPTIONS)
+            MPIR_Get_file_error_routine(handle, function, kind);
+        MPIR_Errhandler_get_ptr(handle, errhandler);
+        MPIR_Errhandler_free_impl(errhandler);
+    }
+    MPID_THREAD_CS_EXIT(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);
 }
 
 #define MPIR_Ext_mutex_init romio_mutex_init
