@@ -13,5 +13,9 @@
 #undef MPIR_Comm_split_type_impl
 #undef MPIR_Comm_create_from_group_impl
 #undef MPIR_Intercomm_create_from_groups_impl
+#undef MPID_Win_create
+#undef MPID_Win_create_dynamic
+#undef MPID_Win_allocate
+#undef MPID_Win_allocate_shared
 
 #endif /* BINDING_CALLS_NOT_H_INCLUDED */

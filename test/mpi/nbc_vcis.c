@@ -69,8 +69,8 @@ int main(int argc, char **argv)
 
     mt_init(argc, argv, 1, 10);
     MT_CHECK(mt.size == 2, "run with 2 processes");
-    MT_OK(MPI_Win_allocate_shared(mt.rank ? 0 : sizeof(*turn), 1, MPI_INFO_NULL, MPI_COMM_WORLD, &memory,
-                                  &win));
+    MT_OK(MPI_Win_allocate_shared(mt.rank ? 0 : sizeof(*turn), 1, MPI_INFO_NULL, MPI_COMM_WORLD,
+                                  &memory, &win));
     MT_OK(MPI_Win_shared_query(win, 0, &size, &unit, &turn));
     if (mt.rank == 0)
         atomic_init(turn, 0);

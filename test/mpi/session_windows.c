@@ -1,9 +1,9 @@
 /* Copyright (C) by the MPICH-TSM developers
  * See COPYRIGHT in top-level directory */
 
-/* Windows and partitioned communication in a process with sessions only. On a communicator of mpi://WORLD
- * they work, also with one process; on one of mpi://SELF, before there is one of all processes, they are
- * errors of class MPI_ERR_UNSUPPORTED_OPERATION. */
+/* Windows and partitioned communication in a process with sessions only. On a communicator of
+ * mpi://WORLD they work, also with one process; on one of mpi://SELF, before there is one of all
+ * processes, they are errors of class MPI_ERR_UNSUPPORTED_OPERATION. */
 #include "session.h"
 
 static int memory;
