@@ -26,6 +26,13 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_no_world(void)
                              MPI_ERR_UNSUPPORTED_OPERATION, "**other", 0);
 }
 
+/* For the bindings; ch4_win.c defines these (binding_calls_not.h). */
+#define MPIDI_WITH_WORLD(call_) (MPIR_Process.comm_world ? (call_) : MPIDI_no_world())
+#define MPID_Win_create(...) MPIDI_WITH_WORLD(MPID_Win_create(__VA_ARGS__))
+#define MPID_Win_create_dynamic(...) MPIDI_WITH_WORLD(MPID_Win_create_dynamic(__VA_ARGS__))
+#define MPID_Win_allocate(...) MPIDI_WITH_WORLD(MPID_Win_allocate(__VA_ARGS__))
+#define MPID_Win_allocate_shared(...) MPIDI_WITH_WORLD(MPID_Win_allocate_shared(__VA_ARGS__))
+
 MPL_STATIC_INLINE_PREFIX void MPID_Request_create_hook(MPIR_Request * req)
 {
     MPIDIG_REQUEST(req, req) = NULL;

@@ -7,8 +7,8 @@
 #define BINDING_CALLS_H_INCLUDED
 
 /* What MPI functions do beside the function of MPICH that they call: it has our part here, wherever it
- * is called, but in comm_impl.c, comm_split_type.c and ch4_win.c, which define these and call each
- * other's as they are (binding_calls_not.h). The macro of a name does not apply within its own text.
+ * is called, but in comm_impl.c and comm_split_type.c, which define these and call each other's as they
+ * are (binding_calls_not.h). The macro of a name does not apply within its own text.
  *
  * Calls that give hints to a communicator have its processes compare them (doc/casper.md).
  * MPI_Intercomm_create_from_groups gives them to the new communicator; MPICH gives them to the local
@@ -53,13 +53,6 @@
         err_ = err_ ? err_ : (MPIR_Comm_set_info_impl) (*(made_), info_); \
         err_ ? err_ : csp_comm_agree(*(made_)); \
     })
-
-/* In a session without a communicator of all processes there are no windows (mpidpost.h). */
-#define MPIDI_WITH_WORLD(call_) (MPIR_Process.comm_world ? (call_) : MPIDI_no_world())
-#define MPID_Win_create(...) MPIDI_WITH_WORLD(MPID_Win_create(__VA_ARGS__))
-#define MPID_Win_create_dynamic(...) MPIDI_WITH_WORLD(MPID_Win_create_dynamic(__VA_ARGS__))
-#define MPID_Win_allocate(...) MPIDI_WITH_WORLD(MPID_Win_allocate(__VA_ARGS__))
-#define MPID_Win_allocate_shared(...) MPIDI_WITH_WORLD(MPID_Win_allocate_shared(__VA_ARGS__))
 
 /* For MPI_Type_free (type_handles.h). */
 int MPIR_Type_forget_handle(MPI_Datatype type);

@@ -6,7 +6,8 @@
 #ifndef BINDING_CALLS_NOT_H_INCLUDED
 #define BINDING_CALLS_NOT_H_INCLUDED
 
-/* For the files that define the functions of binding_calls.h: MPICH's, without our part. */
+/* For the files that define the functions of binding_calls.h, and of mpidpost.h: MPICH's, without our
+ * part. */
 #undef MPIR_Comm_dup_with_info_impl
 #undef MPIR_Comm_idup_with_info_impl
 #undef MPIR_Comm_set_info_impl
