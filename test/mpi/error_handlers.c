@@ -2,18 +2,23 @@
  * See COPYRIGHT in top-level directory */
 
 /* What an error handler may do while other threads have errors on the same communicator or window:
- * wait for a message of theirs, set another handler, leave by longjmp, and free the communicator. Then
- * threads set and get the handlers of one file. */
+ * wait for a message of theirs, set another handler, leave by longjmp, and free the communicator; in
+ * MPI_File_open also open files. The default handler of files serves one file after the other. Then
+ * threads set and get the handlers of one file, and have errors on it. */
 #include "mt.h"
 
 #include <setjmp.h>
 
+#define ERRORS 50               /* of a file for each handler that another thread sets, at most */
+
 static MPI_Comm comm, own;
 static MPI_Win win;
 static MPI_File file;
-static atomic_int calls;
+static atomic_int calls, begun, is_over;
 static jmp_buf back;
 static MPI_Errhandler waits, leaves;
+static char path[64];
+static _Thread_local int file_calls;
 
 static void wait_for_thread(void)
 {
@@ -122,21 +127,144 @@ static void of_communicator(void)
     MPI_Comm_call_errhandler(other, MPI_ERR_OTHER);
 }
 
+static MPI_File open_file(void)
+{
+    MPI_File f;
+    MT_OK(MPI_File_open(MPI_COMM_SELF, path, MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &f));
+    return f;
+}
+
+static void *open_and_close(void *arg)
+{
+    MPI_File f = open_file();
+    (void) arg;
+    MT_OK(MPI_File_close(&f));
+    return NULL;
+}
+
+static void opens_in_thread(MPI_Comm * c, int *code, ...)
+{
+    (void) c, (void) code;
+    pthread_join(begin(open_and_close), NULL);
+    atomic_fetch_add(&calls, 1);
+}
+
+static void set_handler_of_all(MPI_Comm_errhandler_function * fn)
+{
+    MPI_Errhandler handler;
+    MT_OK(MPI_Comm_create_errhandler(fn, &handler));
+    MT_OK(MPI_Comm_set_errhandler(MPI_COMM_SELF, handler));
+    MT_OK(MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler));
+    MT_OK(MPI_Errhandler_free(&handler));
+}
+
+/* A bad info has an error of MPI_File_open's communicator. */
+static void of_opening(void)
+{
+    const MPI_Info bad = (MPI_Info) 0;
+    MPI_File f;
+    atomic_store(&calls, 0);
+    set_handler_of_all(opens_in_thread);
+    MT_CHECK(MPI_File_open(MPI_COMM_SELF, path, MPI_MODE_RDWR, bad, &f) != MPI_SUCCESS, "no error");
+    MT_CHECK(atomic_load(&calls) > 0, "no handler was called");
+    set_handler_of_all(comm_leaves);
+    if (setjmp(back) == 0) {
+        MPI_File_open(MPI_COMM_SELF, path, MPI_MODE_RDWR, bad, &f);
+        MT_CHECK(0, "the handler has returned");
+    }
+    pthread_join(begin(open_and_close), NULL);
+    MT_OK(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL));
+    MT_OK(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL));
+}
+
 static void file_handler(MPI_File * f, int *code, ...)
 {
     (void) f, (void) code;
+    file_calls++;
 }
 
+static void comm_wrong(MPI_Comm * c, int *code, ...)
+{
+    (void) c, (void) code;
+    MT_CHECK(0, "the handler of no communicator is called");
+}
+
+/* One that takes the place of a handler that was freed too early. */
+static MPI_Errhandler another_handler(void)
+{
+    MPI_Errhandler handler;
+    MT_OK(MPI_Comm_create_errhandler(comm_wrong, &handler));
+    return handler;
+}
+
+static void has_error(MPI_File f)
+{
+    const int before = file_calls;
+    int value;
+    MPI_File_read_at(f, -1, &value, 1, MPI_INT, MPI_STATUS_IGNORE);
+    MT_CHECK(file_calls == before + 1, "the file's handler was called %d times",
+             file_calls - before);
+}
+
+static MPI_Errhandler handler_of_files(void)
+{
+    MPI_Errhandler handler;
+    MT_OK(MPI_File_create_errhandler(file_handler, &handler));
+    return handler;
+}
+
+static void of_default(void)
+{
+    MPI_Errhandler handler = handler_of_files(), others[3];
+    MT_OK(MPI_File_set_errhandler(MPI_FILE_NULL, handler));
+    MT_OK(MPI_Errhandler_free(&handler));
+    for (int i = 0; i < 3; i++) {
+        MPI_File f = open_file();
+        has_error(f);
+        MT_OK(MPI_File_close(&f));
+        others[i] = another_handler();
+    }
+    has_error(MPI_FILE_NULL);
+    MT_OK(MPI_File_set_errhandler(MPI_FILE_NULL, MPI_ERRORS_RETURN));
+    for (int i = 0; i < 3; i++)
+        MT_OK(MPI_Errhandler_free(&others[i]));
+}
+
+static void replace_handler(void)
+{
+    MPI_Errhandler mine = handler_of_files(), found;
+    MT_OK(MPI_File_set_errhandler(file, mine));
+    MT_OK(MPI_Errhandler_free(&mine));
+    MT_OK(MPI_File_get_errhandler(file, &found));
+    MT_OK(MPI_Errhandler_free(&found));
+}
+
+static void make_others(void)
+{
+    MPI_Errhandler others[3];
+    for (int i = 0; i < 3; i++)
+        others[i] = another_handler();
+    for (int i = 0; i < 3; i++)
+        MT_OK(MPI_Errhandler_free(&others[i]));
+}
+
+/* The first thread has errors, which go to a handler that the second and fourth may have replaced. */
 static void *of_file(void *arg)
 {
-    (void) arg;
-    for (long n = 0; n < mt.iters; n++) {
-        MPI_Errhandler mine, found;
-        MT_OK(MPI_File_create_errhandler(file_handler, &mine));
-        MT_OK(MPI_File_set_errhandler(file, mine));
-        MT_OK(MPI_Errhandler_free(&mine));
-        MT_OK(MPI_File_get_errhandler(file, &found));
-        MT_OK(MPI_Errhandler_free(&found));
+    const int id = ((mt_thread_t *) arg)->id;
+    atomic_fetch_add(&begun, 1);
+    while (atomic_load(&begun) < mt.threads)
+        usleep(100);
+    if (id == 0) {
+        for (long n = 0; n < ERRORS * mt.iters; n++)
+            has_error(file);
+        atomic_store(&is_over, 1);
+    }
+    for (long n = 0; n < mt.iters || !atomic_load(&is_over); n++) {
+        if (id % 2)
+            replace_handler();
+        else
+            make_others();
     }
     return NULL;
 }
@@ -155,7 +283,6 @@ static void abort_is_one(void)
 
 int main(int argc, char **argv)
 {
-    char path[64];
     mt_init(argc, argv, 4, 2000);
     MT_OK(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
     MT_OK(MPI_Comm_dup(MPI_COMM_SELF, &own));
@@ -167,11 +294,14 @@ int main(int argc, char **argv)
     MT_OK(MPI_Errhandler_free(&waits));
     MT_OK(MPI_Errhandler_free(&leaves));
     snprintf(path, sizeof(path), "/tmp/error_handlers.%d", (int) getpid());
-    MT_OK(MPI_File_open(MPI_COMM_SELF, path, MPI_MODE_CREATE | MPI_MODE_RDWR |
-                        MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, &file));
+    of_opening();
+    of_default();
+    file = open_file();
+    replace_handler();
     mt_run(mt.threads, of_file);
     MT_OK(MPI_File_set_errhandler(file, MPI_ERRORS_RETURN));
     MT_OK(MPI_File_close(&file));
+    unlink(path);
     MT_OK(MPI_Comm_free(&own));
     MT_OK(MPI_Comm_free(&comm));
     return mt_finish();

@@ -5,7 +5,8 @@
  * processes; each process begins with another thread, and the others follow when that one is in its
  * call. Then a process opens a file of its own while a thread of it waits in a collective call. An
  * error handler of a file asks for the file's size. Threads write one file through its shared
- * pointer, and through the individual one beside collective calls. */
+ * pointer, and through the individual one beside collective calls. Threads get Fortran handles at the
+ * same time, and duplicate and free a datatype and a communicator that files have used. */
 #include "folder.h"
 #include <sched.h>
 
@@ -13,6 +14,9 @@
 #define REGION (1 << 18)         /* bytes that a process writes with its individual pointer at most */
 #define POINTER_ROUNDS 200
 #define SHARED_ROUNDS 50         /* values that a thread writes with the shared pointer */
+#define HANDLES 100              /* files of each of two threads */
+#define DUPLICATES 100000
+#define ROUNDS 6
 
 static MPI_Comm comms[MT_MAX_THREADS];
 static MPI_File shared;
@@ -213,6 +217,84 @@ static void individual_pointer(void)
     MT_OK(MPI_File_close(&shared));
 }
 
+static MPI_File handle_files[2][HANDLES];
+static atomic_int arrived;
+
+/* Both take a number at the same time. */
+static void *take_handles(void *arg)
+{
+    const int id = ((mt_thread_t *) arg)->id;
+    MPI_Fint handles[HANDLES];
+    for (int i = 0; i < HANDLES; i++) {
+        atomic_fetch_add(&arrived, 1);
+        for (int tries = 0; atomic_load(&arrived) < 2 * (i + 1); tries++) {
+            if (tries > 5000)
+                sched_yield();
+        }
+        handles[i] = MPI_File_c2f(handle_files[id][i]);
+    }
+    for (int i = 0; i < HANDLES; i++)
+        MT_CHECK(MPI_File_f2c(handles[i]) == handle_files[id][i],
+                 "thread %d: the Fortran handle %d is not that of file %d", id, (int) handles[i], i);
+    return NULL;
+}
+
+static void fortran_handles(void)
+{
+    for (int i = 0; i < 2 * HANDLES; i++)
+        handle_files[i % 2][i / 2] = open_file(MPI_COMM_SELF, "handle", mt.rank);
+    atomic_store(&arrived, 0);
+    mt_run(2, take_handles);
+    for (int i = 0; i < 2 * HANDLES; i++)
+        MT_OK(MPI_File_close(&handle_files[i % 2][i / 2]));
+}
+
+static MPI_Datatype datatypes[2];
+static MPI_Comm communicators[2];
+
+/* What ROMIO keeps with both is shared with the duplicates. */
+static void *duplicate(void *arg)
+{
+    const int id = ((mt_thread_t *) arg)->id;
+    for (int i = 0; i < DUPLICATES; i++) {
+        MPI_Datatype d;
+        MT_OK(MPI_Type_dup(datatypes[id], &d));
+        MT_OK(MPI_Type_free(&d));
+    }
+    for (int i = 0; i < DUPLICATES / 10; i++) {
+        MPI_Comm c;
+        MT_OK(MPI_Comm_dup(communicators[id], &c));
+        MT_OK(MPI_Comm_free(&c));
+    }
+    return NULL;
+}
+
+static void duplicates(void)
+{
+    MPI_File file;
+    MPI_Datatype vector;
+    MPI_Comm comm;
+    int values[16] = { 0 };
+    MT_OK(MPI_Comm_dup(MPI_COMM_SELF, &comm));
+    MT_OK(MPI_Type_vector(8, 1, 2, MPI_INT, &vector));
+    MT_OK(MPI_Type_commit(&vector));
+    file = open_file(comm, "duplicates", mt.rank);
+    MT_OK(MPI_File_write(file, values, 1, vector, MPI_STATUS_IGNORE));
+    for (int i = 0; i < 2; i++) {
+        MT_OK(MPI_Type_dup(vector, &datatypes[i]));
+        MT_OK(MPI_Comm_dup(comm, &communicators[i]));
+    }
+    mt_run(2, duplicate);
+    MT_OK(MPI_File_write(file, values, 1, vector, MPI_STATUS_IGNORE));
+    for (int i = 0; i < 2; i++) {
+        MT_OK(MPI_Type_free(&datatypes[i]));
+        MT_OK(MPI_Comm_free(&communicators[i]));
+    }
+    MT_OK(MPI_Type_free(&vector));
+    MT_OK(MPI_File_close(&file));
+    MT_OK(MPI_Comm_free(&comm));
+}
+
 int main(int argc, char **argv)
 {
     mt_init(argc, argv, 4, 5);
@@ -224,6 +306,10 @@ int main(int argc, char **argv)
     error_handler();
     shared_pointer();
     individual_pointer();
+    for (int i = 0; i < ROUNDS; i++) {
+        fortran_handles();
+        duplicates();
+    }
     for (int i = 0; i < mt.threads; i++)
         MT_OK(MPI_Comm_free(&comms[i]));
     remove_folder();
