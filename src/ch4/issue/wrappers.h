@@ -11,7 +11,6 @@
  * (../direct_send.h). On an offloaded communicator the ghost gets it (casper/csp.h). */
 
 #include "../direct_send.h"
-#include "../persistent.h"
 #include "issue.h"
 
 #if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI
