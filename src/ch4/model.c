@@ -480,6 +480,26 @@ static int choose_levels(int levels)
     return 0;
 }
 
+/* Each VCI needs an endpoint of the netmod. 0: there is no limit. */
+static int has_endpoints(void)
+{
+#ifdef HAVE_CH4_NETMOD_OFI
+    const char *name = "MPIR_CVAR_CH4_OFI_MAX_VNIS";
+    const int most = MPIR_CVAR_CH4_OFI_MAX_VNIS;
+#elif defined(HAVE_CH4_NETMOD_UCX)
+    const char *name = "MPIR_CVAR_CH4_UCX_MAX_VNIS";
+    const int most = MPIR_CVAR_CH4_UCX_MAX_VNIS;
+#else
+    const char *name = NULL;
+    const int most = 0;
+#endif
+
+    if (most && most < MPIR_CVAR_CH4_NUM_VCIS)
+        MPIDI_settings_print("%s=%d: must be 0 or at least MPIR_CVAR_CH4_NUM_VCIS=%d\n", name, most,
+                             MPIR_CVAR_CH4_NUM_VCIS);
+    return !most || most >= MPIR_CVAR_CH4_NUM_VCIS;
+}
+
 /* Control variables of MPICH that would fail an assertion: here, and in the first wait that finds its
  * request incomplete. */
 static int check_mpich(void)
@@ -495,22 +515,8 @@ static int check_mpich(void)
                              MPIR_CVAR_CH4_NUM_VCIS, MPIDI_CH4_MAX_VCIS);
         return 0;
     }
-#ifdef HAVE_CH4_NETMOD_OFI
-    if (MPIR_CVAR_CH4_OFI_MAX_VNIS && MPIR_CVAR_CH4_OFI_MAX_VNIS < MPIR_CVAR_CH4_NUM_VCIS) {
-        MPIDI_settings_print("MPIR_CVAR_CH4_OFI_MAX_VNIS=%d: must be 0 or at least "
-                             "MPIR_CVAR_CH4_NUM_VCIS=%d\n", MPIR_CVAR_CH4_OFI_MAX_VNIS,
-                             MPIR_CVAR_CH4_NUM_VCIS);
+    if (!has_endpoints())
         return 0;
-    }
-#endif
-#ifdef HAVE_CH4_NETMOD_UCX
-    if (MPIR_CVAR_CH4_UCX_MAX_VNIS && MPIR_CVAR_CH4_UCX_MAX_VNIS < MPIR_CVAR_CH4_NUM_VCIS) {
-        MPIDI_settings_print("MPIR_CVAR_CH4_UCX_MAX_VNIS=%d: must be 0 or at least "
-                             "MPIR_CVAR_CH4_NUM_VCIS=%d\n", MPIR_CVAR_CH4_UCX_MAX_VNIS,
-                             MPIR_CVAR_CH4_NUM_VCIS);
-        return 0;
-    }
-#endif
     if (MPIR_CVAR_ENABLE_FT) {
         MPIDI_settings_print("MPIR_CVAR_ENABLE_FT=1: ch4 devices have no fault tolerance\n");
         return 0;
