@@ -32,8 +32,8 @@ static inline int MPIR_Requests_any_done(int count, MPIR_Request * reqs[])
     return 0;
 }
 
-/* One turn of MPI_Waitany and MPI_Waitsome: polls, and may wait or sleep where other waits do. The
- * caller then looks at its requests. */
+/* One turn of MPI_Waitany and MPI_Waitsome: polls, and may wait or sleep where other waits do, so that
+ * MPICH's yield after it would be one too many. The caller then looks at its requests. */
 static inline int MPIR_Requests_wait_turn(MPID_Progress_state * state)
 {
 #if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI
@@ -42,7 +42,10 @@ static inline int MPIR_Requests_wait_turn(MPID_Progress_state * state)
 #ifdef MPIDI_WATCHDOG_H_INCLUDED        /* in ch4 */
     MPIDI_watchdog_step();
 #endif
-    return MPID_Progress_test(state);
+    int mpi_errno = MPID_Progress_test(state);
+
+    MPID_THREAD_CS_YIELD(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);
+    return mpi_errno;
 #endif
 }
 
@@ -168,7 +171,6 @@ static inline int MPIR_Waitall_poll(int count, MPIR_Request * reqs[], MPI_Status
             break;
         mpi_errno = MPIR_Requests_wait_turn(state);
         MPIR_ERR_CHECK(mpi_errno);
-        MPID_THREAD_CS_YIELD(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);
     }
   fn_fail:
     return mpi_errno;

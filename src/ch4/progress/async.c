@@ -5,8 +5,6 @@
 
 #include "mpidimpl.h"
 
-#if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI
-
 #include "tsm/tsm_load.h"
 #include "tsm/tsm_wait.h"
 
@@ -15,6 +13,18 @@
 
 /* A rest is twice as long as the one before: at most 2^16 pauses, the most that the variable allows. */
 #define LAST_DOUBLING 16u
+
+/* A rest after so many polls in vain, while there is a processor for each thread. */
+static void rest(unsigned vain)
+{
+    const unsigned pauses = MPL_MIN(1u << MPL_MIN(vain, LAST_DOUBLING),
+                                    (unsigned) MPIR_CVAR_CH4_ASYNC_PAUSES);
+
+    for (unsigned i = 0; i < pauses; i++)
+        tsm_cpu_pause();
+}
+
+#if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI
 
 void MPIDI_async_rest(void)
 {
@@ -33,14 +43,37 @@ void MPIDI_async_rest(void)
     for (int vci = 0; vci < MPIDI_global.n_vcis; vci++)
         MPIDI_poll_give_way(vci);
     tsm_load_touch();
-    if (tsm_load_crowded()) {
+    if (tsm_load_crowded())
         MPIDI_section_yield_or_nap(vain);
-    } else {
-        const unsigned pauses = MPL_MIN(1u << MPL_MIN(vain, LAST_DOUBLING),
-                                        (unsigned) MPIR_CVAR_CH4_ASYNC_PAUSES);
-        for (unsigned i = 0; i < pauses; i++)
-            tsm_cpu_pause();
-    }
+    else
+        rest(vain);
+}
+
+#else
+
+static void rest_or_yield(unsigned vain)
+{
+    tsm_load_touch();
+    if (tsm_load_crowded())
+        tsm_yield();
+    else
+        rest(vain);
+}
+
+void MPIDI_async_rest(void)
+{
+    /* a process has one such thread at a time */
+    static int done;
+    static unsigned vain;       /* polls in a row that completed no request */
+    const int now = MPL_atomic_relaxed_load_int(&MPIDI_VCI(0).progress_count);
+    int err = 0;
+
+    vain = now == done ? vain + 1 : 0;
+    done = now;
+    if (!MPIR_ThreadInfo.isThreaded)
+        return;
+    MPIDU_LOCK_YIELDS(MPIDU_Thread_let_in(&MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX, &err,
+                                          rest_or_yield(vain)));
 }
 
 #endif

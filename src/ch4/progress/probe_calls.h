@@ -5,8 +5,8 @@
 
 /* ch4_probe.h includes this after MPIDI_improbe and again behind its functions. A message of an
  * offloaded communicator is looked for at the ghost (casper/csp.h), from here on under MPICH's names.
- * MPID_Probe and MPID_Mprobe wait, and tell the watchdog. A probe polls the VCI of its communicator, as
- * a test call does, and not all VCIs each time, as in MPICH. */
+ * MPID_Probe and MPID_Mprobe wait, and tell the watchdog. A probe polls the VCI that its message comes
+ * to, as a test call does, and not all VCIs each time, as in MPICH. */
 
 #ifndef MPID_Probe
 
@@ -27,7 +27,9 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_improbe_or_ghost(int source, int tag, MPIR_Co
         MPIDI_improbe(source, tag, comm, context_offset, av, flag, message, status);
 }
 
-#define MPID_Progress_test(state_) MPIDI_test_vci(MPIDI_pool_of_comm(comm))
+#define MPID_Progress_test(state_) \
+    MPIDI_test_vci(!MPIDI_global.is_initialized ? 0 : \
+                   MPIDI_vci_of(MPIDI_get_vci(DST_VCI_FROM_RECVER, comm, source, comm->rank, tag)))
 #define MPIDI_iprobe MPIDI_iprobe_or_ghost
 #define MPIDI_improbe MPIDI_improbe_or_ghost
 #define MPID_Probe MPIDI_probe_untold

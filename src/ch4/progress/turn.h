@@ -52,14 +52,10 @@ int MPIDI_progress_await_counter(int vci, MPIR_cc_t * counter);
  * issues posted operations keeps it; any other lets threads in. */
 int MPIDI_progress_make_room(int vci);
 
-/* Between two polls of the asynchronous progress thread: let in the threads that wait for a VCI, and
- * leave the VCIs alone for a while, longer each time that the polls have brought nothing. In global:
- * yield the lock. */
-#if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI
+/* Between two polls of the asynchronous progress thread: let in the threads that wait for a VCI or, in
+ * global, for the lock of the process, and leave it alone for a while, longer each time that the polls
+ * have brought nothing. */
 void MPIDI_async_rest(void);
-#else
-#define MPIDI_async_rest() MPID_THREAD_CS_YIELD(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX)
-#endif
 
 /* In MPI_Init, before the first request: the caches of requests, and the model that the user chose.
  * Returns an MPI error code. */

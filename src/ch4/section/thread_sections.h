@@ -72,9 +72,9 @@ typedef MPL_thread_func_t MPIDU_Thread_func_t;
         MPIR_Assert(*(err_) == 0); \
     } while (0)
 
-/* Let other threads have the mutex, and take it back after those that take it for the first time. The
- * section is the caller's again, as deep as before. */
-#define MPIDU_Thread_yield(m_, err_) \
+/* Let other threads have the mutex during pause_, and take it back after those that take it for the first
+ * time. The section is the caller's again, as deep as before. */
+#define MPIDU_Thread_let_in(m_, err_, pause_) \
     do { \
         const int depth_ = (m_)->count; \
         const MPL_thread_id_t holder_ = (m_)->owner; \
@@ -82,12 +82,14 @@ typedef MPL_thread_func_t MPIDU_Thread_func_t;
         (m_)->count = 0; \
         (m_)->owner = 0; \
         MPIDU_Thread_mutex_unlock(m_, err_); \
-        MPIDU_lock_pause(); \
+        pause_; \
         MPIDU_Thread_mutex_lock(m_, err_, MPL_THREAD_PRIO_LOW); \
         MPIR_Assert((m_)->count == 0); \
         (m_)->count = depth_; \
         (m_)->owner = holder_; \
     } while (0)
+
+#define MPIDU_Thread_yield(m_, err_) MPIDU_Thread_let_in(m_, err_, MPIDU_lock_pause())
 
 #ifdef MPICH_IS_THREADED
 /* 1 if the calling thread is in the section of m. Another thread never finds its own identity there. */

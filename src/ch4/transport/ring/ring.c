@@ -64,7 +64,11 @@ static void lay_out(MPIDI_POSIX_ring_global_t * g)
 static int is_alike(const MPIDI_POSIX_ring_global_t * g)
 {
     int ours[3] = { g->num_vsis, (int) cells_of_vsi() / 2, (int) g->cell_size }, theirs[3];
-    int alike = MPIDU_Init_shm_put(ours, sizeof(ours)) == MPI_SUCCESS &&
+    int alike;
+
+    if (MPIDI_POSIX_global.num_local == 1)
+        return 1;       /* with --enable-nolocal there is nothing to put it into */
+    alike = MPIDU_Init_shm_put(ours, sizeof(ours)) == MPI_SUCCESS &&
         MPIDU_Init_shm_barrier() == MPI_SUCCESS;
 
     for (int i = 0; alike && i < MPIDI_POSIX_global.num_local; i++) {
