@@ -72,8 +72,8 @@ typedef MPL_thread_func_t MPIDU_Thread_func_t;
         MPIR_Assert(*(err_) == 0); \
     } while (0)
 
-/* Let other threads have the mutex during pause_, and take it back after those that take it for the first
- * time. The section is the caller's again, as deep as before. */
+/* Let other threads have the mutex during pause_, and take it back after those that take it for the
+ * first time. The section is the caller's again, as deep as before. */
 #define MPIDU_Thread_let_in(m_, err_, pause_) \
     do { \
         const int depth_ = (m_)->count; \
