@@ -137,15 +137,22 @@ static int take_one(csp_answer_t * answer)
 
 /* Without the lock, and one after the other: a completion may free a datatype, whose attributes
  * have callbacks of the user, which may call MPI and wait for an answer themselves. */
-static int complete_all(uint32_t * flags)
+static int complete_all(void)
 {
     csp_answer_t answer;
+    unsigned answered = 0, by_ghost = 0;        /* csp_ring.h */
     int n = 0;
 
     for (; take_one(&answer); n++) {
-        *flags |= answer.flags;
-        complete((csp_op_t *) (uintptr_t) answer.op, &answer);
+        csp_op_t *op = (csp_op_t *) (uintptr_t) answer.op;
+        const unsigned bit = 1u << csp_ring_class(op->data.bytes);
+
+        answered |= bit;
+        by_ghost |= answer.flags & CSP_ANSWER_GHOST ? bit : 0;
+        complete(op, &answer);
     }
+    if (n > 0)
+        csp_ring_judge(answered, by_ghost);
     return n;
 }
 
@@ -243,7 +250,6 @@ static void look_beside(void)
 /* The first answers tell whether it was of use to wake the ghost (csp_ring.c). */
 int csp_take_answers(int *made_progress)
 {
-    uint32_t flags = 0;
     int n = 0;
 
     if (!csp_outstanding() || tsm_load(&is_closed, TSM_RELAXED)) {
@@ -251,13 +257,11 @@ int csp_take_answers(int *made_progress)
         look_beside();
         return MPI_SUCCESS;
     }
-    n = complete_all(&flags);
+    n = complete_all();
     if (n == 0 && csp_help())
-        n = complete_all(&flags);
-    if (n > 0) {
-        csp_ring_judge(flags & CSP_ANSWER_GHOST);
+        n = complete_all();
+    if (n > 0)
         looks = 0;
-    }
     n += csp_post_waiting();
     if (n > 0)
         *made_progress = 1;
