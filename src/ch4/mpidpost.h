@@ -15,6 +15,7 @@
 #include "object_name.h"
 #include "mpir_datatype.h"
 #include "mpidch4.h"
+#include "threads/coll_neighbours.h"
 #include "threads/rma_counts.h"
 
 /* Active messages need what comes with the first communicator of all processes: in a session without

@@ -20,6 +20,8 @@
  *   MPI_Comm_test_inter, MPIO_CHECK_INFO_ALL   let other threads in: they run the error handler of the
  *                           program's communicator. The latter frees its duplicate also where only
  *                           another process has a bad info
+ *   MPIR_Abort              for the error of a call without a file ends the process: the caller's fh is
+ *                           MPI_FILE_NULL, and has no communicator
  *   MPI_Attr_put            ROMIO's delete function is called when MPI is taken down: MPI_COMM_SELF's
  *                           attributes go in MPI_Finalize, when sessions may have files open, or be
  *                           opening one, or come later */
@@ -123,6 +125,10 @@ static inline void romio_take_default_errhandler(MPI_File fh)
 
 /* What to call for an error of a file, or of MPI_FILE_NULL; see MPIR_Get_file_error_routine. */
 void MPIR_Ext_file_error_routine(MPI_File fh, void (**function) (MPI_File *, int *, ...), int *kind);
+
+/* With MPI_COMM_NULL this process ends, as with MPI_COMM_SELF, which may not be there yet. */
+#define MPIR_Abort(comm_, ...) \
+    MPIR_Abort(fh == ADIO_FILE_NULL ? MPI_COMM_NULL : (comm_), __VA_ARGS__)
 
 #undef MPI_Attr_put
 #define MPI_Attr_put(comm_, keyval_, value_) MPIR_Ext_at_end(ADIOI_End_call, &(keyval_))

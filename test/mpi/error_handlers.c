@@ -4,11 +4,17 @@
 /* What an error handler may do while other threads have errors on the same communicator or window:
  * wait for a message of theirs, set another handler, leave by longjmp, and free the communicator; in
  * MPI_File_open also open files. The default handler of files serves one file after the other. Then
- * threads set and get the handlers of one file, and have errors on it. */
+ * threads set and get the handlers of one file, and have errors on it. If the default handler is one
+ * that ends the process, a call that fails without a file prints its error: other processes, which
+ * this program starts as itself without mpirun, end so. */
 #include "mt.h"
+#include "session.h"
 
 #include <setjmp.h>
 
+#define MISSING "/nonexistent/file"
+#define ALONE   "exec env -u PMI_FD -u PMI_RANK -u PMI_SIZE -u PMI_PORT -u PMI_ID -u CSP_NG " \
+    "timeout -k 5 20 %s %s </dev/null 2>&1"
 #define ERRORS 50               /* of a file for each handler that another thread sets, at most */
 
 static MPI_Comm comm, own;
@@ -281,8 +287,47 @@ static void abort_is_one(void)
     MT_OK(MPI_Comm_set_errhandler(own, MPI_ERRORS_ARE_FATAL));
 }
 
+/* The process that runs alone; it does not return if all is well. */
+static int fails_without_file(const char *call)
+{
+    MPI_File f;
+
+    if (!strcmp(call, "session"))
+        open_session();
+    else
+        MPI_Init(NULL, NULL);
+    if (!strcmp(call, "open")) {
+        MPI_File_set_errhandler(MPI_FILE_NULL, MPI_ERRORS_ABORT);
+        MPI_File_open(MPI_COMM_SELF, MISSING, MPI_MODE_RDONLY, MPI_INFO_NULL, &f);
+    } else {
+        MPI_File_set_errhandler(MPI_FILE_NULL, MPI_ERRORS_ARE_FATAL);
+        MPI_File_delete(MISSING, MPI_INFO_NULL);
+    }
+    printf("the call has returned\n");
+    return 0;
+}
+
+static void ends_with_text(const char *program, const char *call)
+{
+    char command[4096], text[4096];
+    size_t n;
+    int status;
+    FILE *child;
+
+    snprintf(command, sizeof(command), ALONE, program, call);
+    child = popen(command, "r");
+    MT_CHECK(child, "cannot start %s", command);
+    n = fread(text, 1, sizeof(text) - 1, child);
+    text[n] = '\0';
+    status = pclose(child);
+    MT_CHECK(WIFEXITED(status) && WEXITSTATUS(status) && strstr(text, "I/O error: "),
+             "%s: status %x, and printed: %s", call, (unsigned) status, text);
+}
+
 int main(int argc, char **argv)
 {
+    if (argc == 2 && argv[1][0] != '-')
+        return fails_without_file(argv[1]);
     mt_init(argc, argv, 4, 2000);
     MT_OK(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
     MT_OK(MPI_Comm_dup(MPI_COMM_SELF, &own));
@@ -302,6 +347,11 @@ int main(int argc, char **argv)
     MT_OK(MPI_File_set_errhandler(file, MPI_ERRORS_RETURN));
     MT_OK(MPI_File_close(&file));
     unlink(path);
+    if (mt.rank == 0) {
+        ends_with_text(argv[0], "open");
+        ends_with_text(argv[0], "delete");
+        ends_with_text(argv[0], "session");
+    }
     MT_OK(MPI_Comm_free(&own));
     MT_OK(MPI_Comm_free(&comm));
     return mt_finish();
