@@ -55,6 +55,8 @@ TSM_TABLE([cases-progress])
 esac
 AS_IF([test $tsm_scope = PROCESS && test $tsm_progress_scope = VCI],
     [AC_MSG_ERROR([--with-thread-progress=$tsm_progress is not possible with --enable-thread-cs=$tsm_model, where each call holds the one lock; only blocking is])])
+AS_IF([test $tsm_progress_scope = SERVER && test $tsm_model = runtime],
+    [AC_MSG_ERROR([--with-thread-progress=$tsm_progress is not possible with --enable-thread-cs=runtime, where ]TSM_TABLE([served])[ have it in any case and no other model may: leave it out])])
 AS_IF([test $tsm_progress_scope = SERVER && test x$tsm_model_progress != x$tsm_progress],
     [AC_MSG_ERROR([--with-thread-progress=$tsm_progress is not possible with --enable-thread-cs=$tsm_model, which starts no thread that polls])])
 AS_IF([test x$tsm_model_progress = xserver && test x$tsm_progress != xserver],

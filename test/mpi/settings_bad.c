@@ -36,34 +36,62 @@ static const char *const good[] = {
 };
 
 #define AFFINITY "MPIR_CVAR_PROGRESS_THREAD_AFFINITY"
+#define TWO CH4 "NUM_VCIS=2 " CH4 "SERVER_THREADS=2 "
 
 static const char *const wrong_places[] = {
-    AFFINITY "=x", AFFINITY "=-1", AFFINITY "=1048575", AFFINITY "=0,"
+    AFFINITY "=x", AFFINITY "=-1", AFFINITY "=1048575", AFFINITY "=0,",
+    TWO AFFINITY "=0,x", TWO AFFINITY "=0,"
 };
 
-/* To the processor that the setting names first, or, with auto, to one of any number. -1: no thread has
- * the name of a server yet, which it takes itself. */
-static int is_server_bound(void)
+static int servers(void)
 {
-    const char *list = getenv(AFFINITY);
+    const char *n = getenv(CH4 "SERVER_THREADS");
+
+    return n ? atoi(n) : 1;
+}
+
+/* Set *all to the processors of the servers. Returns whether each is bound to one; -1 if not all have
+ * the name of a server yet, which they take themselves. */
+static int find_servers(cpu_set_t * all)
+{
     DIR *tasks = opendir("/proc/self/task");
     struct dirent *e;
-    int bound = -1;
+    int found = 0, bound = 0;
 
+    CPU_ZERO(all);
     while (tasks && (e = readdir(tasks))) {
         char path[300], name[32] = "";
         cpu_set_t set;
         FILE *f;
         snprintf(path, sizeof(path), "/proc/self/task/%s/comm", e->d_name);
         f = fopen(path, "r");
-        if (f && fgets(name, sizeof(name), f) && !strcmp(name, "mpich-server\n"))
-            bound = !sched_getaffinity(atoi(e->d_name), sizeof(set), &set) && CPU_COUNT(&set) == 1 &&
-                (!strcmp(list, "auto") || CPU_ISSET(atoi(list), &set));
+        if (f && fgets(name, sizeof(name), f) && !strcmp(name, "mpich-server\n")) {
+            found++;
+            bound += !sched_getaffinity(atoi(e->d_name), sizeof(set), &set) && CPU_COUNT(&set) == 1;
+            CPU_OR(all, all, &set);
+        }
         if (f)
             fclose(f);
     }
     closedir(tasks);
-    return bound;
+    return found < servers() ? -1 : bound == servers();
+}
+
+/* To the processors that the setting names first, or, with auto, to those of any number. */
+static int are_servers_bound(void)
+{
+    const char *list = getenv(AFFINITY);
+    cpu_set_t all, named;
+    int are_bound = find_servers(&all);
+
+    CPU_ZERO(&named);
+    if (are_bound <= 0 || !strcmp(list, "auto"))
+        return are_bound;
+    for (int i = 0; i < servers(); i++) {
+        CPU_SET(atoi(list), &named);
+        list += strcspn(list, ",") + 1;
+    }
+    return CPU_EQUAL(&all, &named);
 }
 
 static int only_bound(void)
@@ -71,22 +99,22 @@ static int only_bound(void)
     int provided, is_bound;
 
     MPI_Init_thread(NULL, NULL, MPI_THREAD_MULTIPLE, &provided);
-    while ((is_bound = is_server_bound()) < 0)
+    while ((is_bound = are_servers_bound()) < 0)
         sched_yield();
     MPI_Finalize();
     return !is_bound;
 }
 
-/* The first processor that this process may use. */
-static int first_cpu(void)
+/* The first and the last processor that this process may use. */
+static void find_cpus(int cpu[2])
 {
     cpu_set_t set;
-    int cpu = 0;
 
     sched_getaffinity(0, sizeof(set), &set);
-    while (!CPU_ISSET(cpu, &set))
-        cpu++;
-    return cpu;
+    for (cpu[0] = 0; !CPU_ISSET(cpu[0], &set);)
+        cpu[0]++;
+    for (cpu[1] = CPU_SETSIZE - 1; !CPU_ISSET(cpu[1], &set);)
+        cpu[1]--;
 }
 
 static int tell(const char *setting, int status, int named)
@@ -95,12 +123,21 @@ static int tell(const char *setting, int status, int named)
     return 1;
 }
 
+/* It is the last of the settings that is refused. */
+static int is_refused(const char *program, const char *settings)
+{
+    const char *space = strrchr(settings, ' ');
+    const char *wrong_one = space ? space + 1 : settings;
+    int named, status = start_alone(program, settings, wrong_one, strlen(wrong_one), &named);
+
+    return (named == 1 && status) || !tell(settings, status, named);
+}
+
 static int are_refused(const char *program, const char *const *settings, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        int named, status = start_alone(program, settings[i], settings[i], strlen(settings[i]), &named);
-        if (named != 1 || !status)
-            return !tell(settings[i], status, named);
+        if (!is_refused(program, settings[i]))
+            return 0;
     }
     return 1;
 }
@@ -114,12 +151,18 @@ static int is_taken(const char *program, const char *setting)
 
 static int try_places(const char *program)
 {
-    char list[64];
+    char list[256], one_for_two[256], two[256];
+    int cpu[2];
 
-    snprintf(list, sizeof(list), AFFINITY "=%d,0", first_cpu());
+    find_cpus(cpu);
+    snprintf(list, sizeof(list), AFFINITY "=%d,0", cpu[0]);
+    snprintf(one_for_two, sizeof(one_for_two), TWO AFFINITY "=%d", cpu[0]);
+    snprintf(two, sizeof(two), TWO AFFINITY "=%d,%d", cpu[1], cpu[0]);
     alone_as = "bound";
     return are_refused(program, wrong_places, sizeof(wrong_places) / sizeof(wrong_places[0])) &&
-        is_taken(program, AFFINITY "=auto") && is_taken(program, list);
+        is_taken(program, AFFINITY "=auto") && is_taken(program, list) &&
+        is_refused(program, one_for_two) && is_taken(program, two) &&
+        is_taken(program, TWO AFFINITY "=auto");
 }
 
 static int try_all(const char *program)

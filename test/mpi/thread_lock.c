@@ -2,12 +2,15 @@
  * See COPYRIGHT in top-level directory */
 
 /* The lock in force is the one that MPIR_CVAR_CH4_THREAD_LOCK names, in global and in the models that
- * have a choice; hmcs-usc has hmcs without a name and refuses another; csync refuses one. Starts
- * itself, as programs of one process. */
+ * have a choice; hmcs-usc has hmcs without a name and refuses another; csync refuses any. The same for
+ * the model, the kind of progress and the queue of posted operations, whose names may be in any case of
+ * letters. Starts itself, as programs of one process. */
 #include "alone.h"
 
 #define LOCK "MPIR_CVAR_CH4_THREAD_LOCK="
 #define MODEL "MPIR_CVAR_CH4_THREAD_CS="
+#define PROGRESS "MPIR_CVAR_CH4_THREAD_PROGRESS="
+#define QUEUE "MPIR_CVAR_CH4_POST_QUEUE="
 
 static const char *const locks[] = {
     "mutex", "ticket", "clh", "clh-lpw", "mcs", "hmcs", "hyblock", "adaptive", "futex"
@@ -24,6 +27,11 @@ static const setting_t all[] = {
 };
 
 static const setting_t global[] = {
+    { MODEL "Global", "thread-cs: global\n", 0 },
+    { MODEL "lockq", MODEL "lockq: this library was configured with --enable-thread-cs=global;", 1 },
+    { PROGRESS "usc", PROGRESS "usc: not possible with the model global; choose one of: blocking\n", 1 },
+    { PROGRESS "BLOCKING", "thread progress: blocking\n", 0 },
+    { QUEUE "swp", QUEUE "swp: not possible with the model global, which has no queue", 1 },
     { LOCK, "thread lock: mutex\n", 0 },
     { "MPIR_CVAR_CH4_HMCS_LEVELS=2", "MPIR_CVAR_CH4_HMCS_LEVELS=2: the lock is mutex,", 1 }
 };
@@ -39,6 +47,24 @@ static const setting_t runtime[] = {
     { MODEL "per-vci " LOCK, "thread lock: futex\n", 0 },
     { MODEL "per-vci " LOCK "MCS", "thread lock: mcs\n", 0 },
     { MODEL "csync " LOCK "mcs", LOCK "mcs: not possible with the model csync", 1 },
+    { MODEL "csync " LOCK "futex", LOCK "futex: not possible with the model csync", 1 },
+    { MODEL "global", MODEL "global: this library was configured with --enable-thread-cs=runtime;", 1 },
+    { MODEL "Per-VCI", "thread-cs: per-vci\n", 0 },
+    { PROGRESS "server", PROGRESS "server: not possible with the model lockq; choose one of: bl", 1 },
+    { MODEL "offload " PROGRESS "usc", PROGRESS "usc: not possible with the model offload;", 1 },
+    { MODEL "offload " PROGRESS "SERVER", "thread progress: server\n", 0 },
+    { MODEL "hybcomb " PROGRESS "Blocking", "thread progress: blocking\n", 0 },
+    { QUEUE "mailbox", QUEUE "mailbox: unknown; choose one of: swp, wait-free\n", 1 },
+    { MODEL "mp-server " QUEUE "mailbox", QUEUE "mailbox: not possible with the model mp-", 1 },
+    { MODEL "mp-server " QUEUE "swp", QUEUE "swp: not possible with the model mp-server,", 1 },
+    { MODEL "per-vci " QUEUE "swp", QUEUE "swp: not possible with the model per-vci,", 1 },
+    { MODEL "csync " QUEUE "swp", QUEUE "swp: not possible with the model csync, which has no q", 1 },
+    { MODEL "hybcomb " QUEUE "wait-free", QUEUE "wait-free: not possible with the model hyb", 1 },
+    { MODEL "hmcs-usc " QUEUE "none", QUEUE "none: not possible with the model hmcs-usc,", 1 },
+    { MODEL "per-vci " QUEUE, "thread-cs: per-vci\n", 0 },
+    { QUEUE "SWP", "thread-cs: lockq\n", 0 },
+    { QUEUE "Wait-Free", "thread-cs: lockq\n", 0 },
+    { MODEL "offload " QUEUE "WAIT-FREE", "thread-cs: offload\n", 0 },
     { "MPIR_CVAR_CH4_HMCS_LEVELS=2", "MPIR_CVAR_CH4_HMCS_LEVELS=2: the lock is futex,", 1 }
 };
 
