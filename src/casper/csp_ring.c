@@ -20,7 +20,7 @@
 #define LAST_PAUSE  64
 
 /* Messages of so many bytes are judged apart from smaller ones. A user moves its small messages itself,
- * since it waits for them at once, and that says nothing about a large one that it leaves behind while it
+ * since it waits for them at once; that says nothing about a large one that it leaves behind while it
  * computes. */
 #define LARGE 65536
 

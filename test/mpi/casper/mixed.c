@@ -1,9 +1,9 @@
 /* Copyright (C) by the MPICH-TSM developers
  * See COPYRIGHT in top-level directory */
 
-/* Small messages, for which the users wait, do not keep a user from waking its ghost for a large one that
- * it leaves behind. A ghost that is not woken finds the posts after 0.1 s by itself, so a message that
- * takes nearly as long to arrive has not woken it. */
+/* Small messages, for which the users wait, do not keep a user from waking its ghost for a large one
+ * that it leaves behind. A ghost that is not woken finds the posts after 0.1 s by itself, so a message
+ * that takes nearly as long to arrive has not woken it. */
 #include "../mt.h"
 
 #define BYTES  (1 << 20)
