@@ -29,7 +29,7 @@ static const setting_t all[] = {
 static const setting_t global[] = {
     { MODEL "Global", "thread-cs: global\n", 0 },
     { MODEL "lockq", MODEL "lockq: this library was configured with --enable-thread-cs=global;", 1 },
-    { PROGRESS "usc", PROGRESS "usc: not possible with the model global; choose one of: blocking\n", 1 },
+    { PROGRESS "usc", PROGRESS "usc: not possible with the model global; choose one of: bl", 1 },
     { PROGRESS "BLOCKING", "thread progress: blocking\n", 0 },
     { QUEUE "swp", QUEUE "swp: not possible with the model global, which has no queue", 1 },
     { LOCK, "thread lock: mutex\n", 0 },

@@ -1,12 +1,12 @@
 /* Copyright (C) by the MPICH-TSM developers
  * See COPYRIGHT in top-level directory */
 
-/* Threads that wait in MPI_Waitany and MPI_Waitsome sleep until their own message comes, as in MPI_Wait:
- * a message for one of them does not wake the others. Several threads of process 0 wait, and process 1
- * sends one message after the other, with a pause before each in which all threads fall asleep. What is
- * compared is how often the process gives up a processor voluntarily (getrusage). On a loaded machine
- * some threads sleep more often, in one kind of call as in the other; so all kinds take turns, and of each
- * the turn with the fewest switches counts. -n turns, -t threads. */
+/* Threads that wait in MPI_Waitany and MPI_Waitsome sleep until their own message comes, as in
+ * MPI_Wait: a message for one of them does not wake the others. Several threads of process 0 wait, and
+ * process 1 sends one message after the other, with a pause before each in which all threads fall
+ * asleep. What is compared is how often the process gives up a processor voluntarily (getrusage). On a
+ * loaded machine some threads sleep more often, in one kind of call as in the other; so all kinds take
+ * turns, and of each the turn with the fewest switches counts. -n turns, -t threads. */
 #include "mt.h"
 #include <limits.h>
 #include <sys/resource.h>
