@@ -1,13 +1,23 @@
 /* Copyright (C) by the MPICH-TSM developers
  * See COPYRIGHT in top-level directory */
 
-/* MPI_Isend, MPI_Irecv, MPI_Put and MPI_Test return while another thread of the process is stopped at
- * any instruction of its own calls. One thread exchanges messages without end and, within a node, puts
- * and flushes (over the network a put may wait for a flush: doc/design.md). A child process that traces
- * it stops it in each round, lets it go some random number of instructions further, one by one, and
- * leaves it stopped until all other threads have made their calls. The test never ends if one of them
- * waits for the stopped thread. In a process with server threads it is such a thread that is stopped in
- * every other round. -n rounds. */
+/* Calls that start something, and those that test, return while another thread of the process is
+ * stopped at any instruction of its own calls. One thread exchanges messages without end and, within a
+ * node, puts and flushes (over the network a put may wait for a flush: doc/design.md). A child process
+ * that traces it stops it in each round, lets it go some random number of instructions further, one by
+ * one, and leaves it stopped until all other threads have made their calls. The test never ends if one
+ * of them waits for the stopped thread. In a process with server threads it is such a thread that is
+ * stopped in every other round. -n rounds.
+ *
+ * -s 1: the calls may wait for the thread that is stopped, as it may hold a lock, and return after it
+ * goes on.
+ *
+ * All threads make the same calls:
+ * MT_CALLS=tests     MPI_Isend, MPI_Irecv, MPI_Put, MPI_Test and MPI_Testany
+ * MT_CALLS=sends     MPI_Issend, a long message, a derived datatype and MPI_Start, with MPI_Testall
+ * MT_CALLS=rma       beside messages all other one-sided operations, and MPI_Rput
+ * MT_CALLS=allocated beside messages MPI_Put to a window of MPI_Win_allocate
+ * else               MPI_Isend, MPI_Irecv, MPI_Put and MPI_Testall */
 #include "mt.h"
 
 #include <dirent.h>
@@ -21,6 +31,8 @@
 #define CALLS 4                 /* of each kind, for each thread in each round */
 #define MOST_STEPS 2500         /* some calls take that many instructions */
 #define VICTIM_TAG 100
+#define LONG_MESSAGE 50000      /* integers */
+#define VECTOR 100
 
 enum { RUNS, STOP_IT, STOPPED, GO_ON, QUIT };
 
@@ -41,8 +53,28 @@ static atomic_int round_of;     /* the round whose calls may be made */
 static atomic_int resumed;      /* the round whose victim goes on */
 static pthread_barrier_t ready;
 static MPI_Win win;
-static long *mem;
 static int is_one_node;
+static MPI_Datatype every_second;
+
+enum { PUT_AND_TESTALL, TESTS, SENDS, RMA, ALLOCATED } kind;
+static const char *const kinds[] = { "", "tests", "sends", "rma", "allocated" };
+
+/* What the threads of the peer change in the window: each its own elements. */
+typedef struct {
+    long put[MT_MAX_THREADS], sum[MT_MAX_THREADS], swapped[MT_MAX_THREADS];
+} window_t;
+
+static window_t *mem;
+
+/* One message to the same thread of the peer and one from it, and one-sided operations. */
+typedef struct {
+    int in[LONG_MESSAGE], out[LONG_MESSAGE];
+    long put, got, sum, compare, swap, was;
+    MPI_Request persistent;     /* MPI_Send_init may wait, so there is one for all rounds */
+} exchange_t;
+
+/* The requests of an exchange, in a row with those of others. */
+enum { RECEIVE, SEND, PUT, REQUESTS };
 
 /* Between two looks: the processors are for the thread that goes on step by step and for its tracer,
  * each of which waits for the other at every step. */
@@ -176,72 +208,151 @@ static int server_thread(void)
     return tid;
 }
 
-static void test_until_done(MPI_Request r[2])
+static exchange_t *new_exchanges(int n, int tag)
 {
-    int flag = 0;
-    while (1) {
-        MT_OK(MPI_Testall(2, r, &flag, MPI_STATUSES_IGNORE));
-        if (flag)
-            return;
-        sched_yield();          /* the tracer, or the other victim, may want this processor */
+    exchange_t *x = mt_alloc((size_t) n * sizeof(*x));
+
+    for (int i = 0; i < n; i++)
+        MT_OK(MPI_Send_init(x[i].out, 1, MPI_INT, mt.peer, tag, MPI_COMM_WORLD, &x[i].persistent));
+    return x;
+}
+
+static void free_exchanges(int n, exchange_t * x)
+{
+    for (int i = 0; i < n; i++)
+        MT_OK(MPI_Request_free(&x[i].persistent));
+    free(x);
+}
+
+/* Returns where the last element of the message from the peer will be. */
+static int *start_message(exchange_t * x, int tag, int turn, int value, MPI_Request * r)
+{
+    enum { PLAIN = -1, SYNCHRONOUS, LONG, VECTOR_OF_INTS, PERSISTENT };
+    const int how = kind == SENDS ? turn % CALLS : PLAIN;
+    const int count = how == LONG ? LONG_MESSAGE : 1;
+    const int last = how == VECTOR_OF_INTS ? 2 * (VECTOR - 1) : count - 1;
+    const MPI_Datatype type = how == VECTOR_OF_INTS ? every_second : MPI_INT;
+
+    x->in[last] = -1;
+    x->out[0] = x->out[last] = value;
+    MT_OK(MPI_Irecv(x->in, count, type, mt.peer, tag, MPI_COMM_WORLD, &r[RECEIVE]));
+    if (how == SYNCHRONOUS) {
+        MT_OK(MPI_Issend(x->out, count, type, mt.peer, tag, MPI_COMM_WORLD, &r[SEND]));
+    } else if (how == PERSISTENT) {
+        r[SEND] = x->persistent;
+        MT_OK(MPI_Start(&r[SEND]));
+    } else {
+        MT_OK(MPI_Isend(x->out, count, type, mt.peer, tag, MPI_COMM_WORLD, &r[SEND]));
     }
+    return &x->in[last];
+}
+
+static MPI_Aint at(const long *element)
+{
+    return element - (const long *) mem;
+}
+
+/* Each to an element that no other thread changes; swaps: how many there have been. */
+static void start_rma(exchange_t * x, int id, long value, long swaps, MPI_Request * r)
+{
+    x->put = value;
+    if (kind != RMA) {
+        MT_OK(MPI_Put(&x->put, 1, MPI_LONG, mt.peer, at(&mem->put[id]), 1, MPI_LONG, win));
+        return;
+    }
+    x->sum = 1;
+    x->compare = swaps;
+    x->swap = swaps + 1;
+    MT_OK(MPI_Rput(&x->put, 1, MPI_LONG, mt.peer, at(&mem->put[id]), 1, MPI_LONG, win, &r[PUT]));
+    MT_OK(MPI_Get(&x->got, 1, MPI_LONG, mt.peer, at(&mem->sum[id]), 1, MPI_LONG, win));
+    MT_OK(MPI_Accumulate(&x->sum, 1, MPI_LONG, mt.peer, at(&mem->sum[id]), 1, MPI_LONG, MPI_SUM, win));
+    MT_OK(MPI_Fetch_and_op(&x->sum, &x->was, MPI_LONG, mt.peer, at(&mem->sum[id]), MPI_SUM, win));
+    MT_OK(MPI_Compare_and_swap(&x->swap, &x->compare, &x->was, MPI_LONG, mt.peer,
+                               at(&mem->swapped[id]), win));
+}
+
+/* Returns whether all requests are complete. */
+static int test(int n, MPI_Request * r)
+{
+    int flag, index = MPI_UNDEFINED;
+
+    if (kind != TESTS) {
+        MT_OK(MPI_Testall(n, r, &flag, MPI_STATUSES_IGNORE));
+        return flag;
+    }
+    for (int i = 0; i < n; i++)
+        MT_OK(MPI_Test(&r[i], &flag, MPI_STATUS_IGNORE));
+    MT_OK(MPI_Testany(n, r, &index, &flag, MPI_STATUS_IGNORE));
+    return flag && index == MPI_UNDEFINED;
+}
+
+static void test_until_done(MPI_Request * r)
+{
+    while (!test(REQUESTS, r))
+        sched_yield();          /* the tracer, or the other victim, may want this processor */
+}
+
+static void no_requests(int n, MPI_Request * r)
+{
+    for (int i = 0; i < n; i++)
+        r[i] = MPI_REQUEST_NULL;
 }
 
 /* Exchanges messages with the other victim until both may end. */
-static void victim(void)
+static void victim(int id)
 {
-    const long one = 1;
-    int mine, theirs = 0;
-    MPI_Request r[2];
+    exchange_t *x = new_exchanges(1, VICTIM_TAG);
+    int mine, *theirs;
+    MPI_Request r[REQUESTS];
 
     control->tid[0] = (int) syscall(SYS_gettid);
     pthread_barrier_wait(&ready);
-    do {
+    for (int turn = 0;; turn++) {
+        no_requests(REQUESTS, r);
         mine = atomic_load(&ended);
-        MT_OK(MPI_Irecv(&theirs, 1, MPI_INT, mt.peer, VICTIM_TAG, MPI_COMM_WORLD, &r[0]));
-        MT_OK(MPI_Isend(&mine, 1, MPI_INT, mt.peer, VICTIM_TAG, MPI_COMM_WORLD, &r[1]));
+        theirs = start_message(x, VICTIM_TAG, turn, mine, r);
+        if (is_one_node)
+            start_rma(x, id, 1, turn, r);
         test_until_done(r);
-        if (is_one_node) {
-            MT_OK(MPI_Put(&one, 1, MPI_LONG, mt.peer, 2 * MT_MAX_THREADS, 1, MPI_LONG, win));
+        if (is_one_node)
             MT_OK(MPI_Win_flush(mt.peer, win));
-        }
-    } while (!mine || !theirs);
+        if (mine && *theirs)
+            break;
+    }
+    free_exchanges(1, x);
 }
 
 /* The calls that must return, whatever the victim holds. */
-static void calls(int id, int round, int *in, int *out, MPI_Request * r)
+static void calls(int id, int round, exchange_t * x, int **last, MPI_Request * r)
 {
-    int flag;
-
     for (int i = 0; i < CALLS; i++) {
-        out[i] = round * CALLS + i;
-        MT_OK(MPI_Irecv(&in[i], 1, MPI_INT, mt.peer, id, MPI_COMM_WORLD, &r[2 * i]));
-        MT_OK(MPI_Isend(&out[i], 1, MPI_INT, mt.peer, id, MPI_COMM_WORLD, &r[2 * i + 1]));
-        MT_OK(MPI_Put(&mem[MT_MAX_THREADS + id], 1, MPI_LONG, mt.peer, id, 1, MPI_LONG, win));
-        MT_OK(MPI_Testall(2 * (i + 1), r, &flag, MPI_STATUSES_IGNORE));
+        int value = round * CALLS + i;
+        last[i] = start_message(&x[i], id, i, value, &r[i * REQUESTS]);
+        start_rma(&x[i], id, round, value - CALLS, &r[i * REQUESTS]);
+        test((i + 1) * REQUESTS, r);
     }
 }
 
 static void poster(int id)
 {
-    int in[CALLS], out[CALLS];
-    MPI_Request r[2 * CALLS];
+    exchange_t *x = new_exchanges(CALLS, id);
+    int *last[CALLS];
+    MPI_Request r[CALLS * REQUESTS];
 
     pthread_barrier_wait(&ready);
     for (int round = 1; round <= mt.iters; round++) {
-        for (int i = 0; i < 2 * CALLS; i++)
-            r[i] = MPI_REQUEST_NULL;
-        mem[MT_MAX_THREADS + id] = round;
+        no_requests(CALLS * REQUESTS, r);
         wait_for(&round_of, round);
-        calls(id, round, in, out, r);
+        calls(id, round, x, last, r);
         atomic_fetch_add(&done, 1);
         wait_for(&resumed, round);
-        MT_OK(MPI_Waitall(2 * CALLS, r, MPI_STATUSES_IGNORE));
+        MT_OK(MPI_Waitall(CALLS * REQUESTS, r, MPI_STATUSES_IGNORE));
         for (int i = 0; i < CALLS; i++)
-            MT_CHECK(in[i] == round * CALLS + i, "round %d: message %d has %d", round, i, in[i]);
+            MT_CHECK(*last[i] == round * CALLS + i, "round %d: message %d has %d", round, i, *last[i]);
         MT_OK(MPI_Win_flush(mt.peer, win));
         atomic_fetch_add(&waited, 1);
     }
+    free_exchanges(CALLS, x);
 }
 
 static void *worker(void *arg)
@@ -249,7 +360,7 @@ static void *worker(void *arg)
     mt_thread_t *t = arg;
 
     if (t->id == mt.threads - 1)
-        victim();
+        victim(t->id);
     else
         poster(t->id);
     return NULL;
@@ -278,7 +389,10 @@ static void *leader(void *unused)
         control->steps = (long) (mt_rand(&rng) % MOST_STEPS);
         command(STOP_IT, STOPPED);
         atomic_store(&round_of, round);
-        wait_for(&done, round * (mt.threads - 1));
+        if (mt.bytes)
+            usleep(2000);       /* the calls begin, and some wait */
+        else
+            wait_for(&done, round * (mt.threads - 1));
         command(GO_ON, RUNS);
         atomic_store(&resumed, round);
         wait_for(&waited, round * (mt.threads - 1));    /* a call that waits may wait for the victim */
@@ -289,12 +403,52 @@ static void *leader(void *unused)
     return NULL;
 }
 
+static void choose_kind(const char *name)
+{
+    const int n = sizeof(kinds) / sizeof(kinds[0]);
+
+    for (kind = 0; kind < n && name && strcmp(name, kinds[kind]);)
+        kind++;
+    MT_CHECK(kind < n, "MT_CALLS=%s: unknown", name);
+}
+
+static void make_window(void)
+{
+    const MPI_Aint size = sizeof(*mem);
+
+    if (kind == ALLOCATED) {
+        MT_OK(MPI_Win_allocate(size, sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &mem, &win));
+        memset(mem, 0, sizeof(*mem));
+        MT_OK(MPI_Barrier(MPI_COMM_WORLD));
+    } else {
+        mem = mt_alloc(sizeof(*mem));
+        MT_OK(MPI_Win_create(mem, size, sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &win));
+    }
+    MT_OK(MPI_Win_lock_all(0, win));
+}
+
+static void free_window(void)
+{
+    const long n = mt.iters * CALLS;
+
+    for (int i = 0; i < mt.threads - 1; i++) {
+        MT_CHECK(mem->put[i] == mt.iters, "thread %d: %ld put last", i, mem->put[i]);
+        MT_CHECK(mem->sum[i] == (kind == RMA ? 2 * n : 0), "thread %d: the sum is %ld", i, mem->sum[i]);
+        MT_CHECK(mem->swapped[i] == (kind == RMA ? n : 0), "thread %d: %ld swaps", i, mem->swapped[i]);
+    }
+    MT_OK(MPI_Win_unlock_all(win));
+    MT_OK(MPI_Win_free(&win));
+    if (kind != ALLOCATED)
+        free(mem);
+}
+
 int main(int argc, char **argv)
 {
     pthread_t lead;
     MPI_Comm node;
 
     mt_init(argc, argv, 4, 300);
+    choose_kind(getenv("MT_CALLS"));
     MT_CHECK(mt.size == 2 && mt.threads >= 2, "run with 2 processes, 2 threads or more");
     control = mmap(NULL, sizeof(*control), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
                    0);
@@ -303,20 +457,15 @@ int main(int argc, char **argv)
     MT_OK(MPI_Comm_size(node, &is_one_node));
     is_one_node = is_one_node == mt.size;
     MT_OK(MPI_Comm_free(&node));
-    mem = mt_alloc((2 * MT_MAX_THREADS + 1) * sizeof(long));
-    /* not of MPI_Win_allocate: there a put within a node only copies */
-    MT_OK(MPI_Win_create(mem, (2 * MT_MAX_THREADS + 1) * sizeof(long), sizeof(long), MPI_INFO_NULL,
-                         MPI_COMM_WORLD, &win));
-    MT_OK(MPI_Win_lock_all(0, win));
+    make_window();
+    MT_OK(MPI_Type_vector(VECTOR, 1, 2, MPI_INT, &every_second));
+    MT_OK(MPI_Type_commit(&every_second));
     pthread_barrier_init(&ready, NULL, (unsigned) mt.threads + 1);
     MT_CHECK(pthread_create(&lead, NULL, leader, NULL) == 0, "cannot create a thread");
     mt_run(mt.threads, worker);
     pthread_join(lead, NULL);
     MT_OK(MPI_Barrier(MPI_COMM_WORLD));
-    for (int i = 0; i < mt.threads - 1; i++)
-        MT_CHECK(mem[i] == mt.iters, "thread %d: %ld put last", i, mem[i]);
-    MT_OK(MPI_Win_unlock_all(win));
-    MT_OK(MPI_Win_free(&win));
-    free(mem);
+    free_window();
+    MT_OK(MPI_Type_free(&every_second));
     return mt_finish();
 }
