@@ -1,19 +1,31 @@
 # Copyright (C) by the MPICH-TSM developers
 # See COPYRIGHT in top-level directory
-"""The machine's state: the time of a cache-line hand-over, by linelat.c, and what to call it.
+"""The machine's state: the time of a cache-line hand-over, by linelat.c, and what to call it; and
+how much of the processors others have used.
 
 Runs are comparable only within one state, so the drivers tag each run with it.
 """
 import math
 import os
 import platform
+import resource
 import subprocess
+import time
+from collections import namedtuple
 
 BENCH = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 CPUS = "/sys/devices/system/cpu"
 FAST_BELOW_NS = 100.0
 CHANGED = 1.6       # by such a factor a hand-over differs only if the machine has changed
-STATES = ("fast", "slow", "mixed", "unknown")
+STATES = ("fast", "slow", "mixed", "busy", "unknown")
+# of these, those whose runs do not count: the field of a point that has their number, and why
+DROPPED = {"mixed": ("dropped", "as the machine's state changed within them"),
+           "busy": ("busy", "as other programs used the processors")}
+STAT = "/proc/stat"
+IDLE = slice(4, 6)  # of the words of a line: idle, iowait
+# A moment, in seconds: the time; how long all processors that we may use were idle; what the kernel
+# has counted of them; what we and our children that have ended have used.
+Moment = namedtuple("Moment", "time idle counted own")
 
 
 def core_of(cpu, folder=CPUS):
@@ -77,9 +89,44 @@ def state_of(before, after):
     return "fast" if math.sqrt(before * after) < FAST_BELOW_NS else "slow"
 
 
+def moment():
+    """Now; None where the kernel does not say how its processors are used."""
+    names = {f"cpu{cpu}" for cpu in os.sched_getaffinity(0)}
+    idle = counted = 0
+    try:
+        with open(STAT, encoding="ascii") as f:
+            for words in (line.split() for line in f):
+                if words and words[0] in names:
+                    idle += sum(map(int, words[IDLE]))
+                    counted += sum(map(int, words[1:9]))
+    except (OSError, ValueError):
+        return None
+    second = os.sysconf("SC_CLK_TCK")
+    used = [resource.getrusage(of) for of in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return Moment(time.monotonic(), idle / second, counted / second,
+                  sum(u.ru_utime + u.ru_stime for u in used))
+
+
+def share_of_others(before, after, processors):
+    """What others have used between two moments, of so many processors: 0 to 1. None if it cannot be
+    told. Of the kernel's counters only the idle time is exact; the others go by who runs at a tick."""
+    if before is None or after is None or after.counted == before.counted:
+        return None
+    whole = processors * (after.time - before.time)
+    others = whole - (after.idle - before.idle) - (after.own - before.own)
+    return min(1.0, max(0.0, others / whole))
+
+
 def tags(before, after):
     """What a driver adds to the record of a run."""
     return {"line_ns": [before, after], "state": state_of(before, after)}
+
+
+def tags_beside(lines, moments, most):
+    """Likewise; in state busy if others had more than `most` of the processors between the moments."""
+    busy = share_of_others(*moments, len(os.sched_getaffinity(0)))
+    found = {**tags(*lines), "busy": busy if busy is None else round(busy, 3)}
+    return {**found, "state": "busy"} if busy is not None and busy > most else found
 
 
 def description():

@@ -14,7 +14,7 @@ from collections import namedtuple
 from driver import child, counted, network, records, traced
 from driver.catalog import BENCHMARKS, WITHOUT_DURATION, WITHOUT_THREADS
 from driver.library import FLOOR, inherited
-from driver.machine import Machine, description, tags
+from driver.machine import DROPPED, Machine, description, moment, tags, tags_beside
 from driver.options import check_folder_of
 from driver.records import Bad
 
@@ -322,7 +322,7 @@ def measure(libraries, points, a, header):
             for point, lib, result in results(libraries, points, a, header):
                 failed = result["value"] is None
                 measured = measured or not failed and not is_beside(lib)
-                if failed and may_fail(point) or not failed and result["state"] != "mixed":
+                if failed and may_fail(point) or not failed and result["state"] not in DROPPED:
                     missing.discard((point, lib))
                 elif not failed:
                     dropped.add((point, lib))
@@ -345,9 +345,11 @@ def results(libraries, points, a, header):
               "inherited": inherited()}
     before = machine.line_ns()
     for repeat, point, lib in turns_of(libraries, points, a):
+        begin = moment()
         record, reason = run_once(lib, point, a)
-        after = machine.line_ns()
-        state = tags(before, after) if depends_on_state(point) else tags(None, None)
+        end, after = moment(), machine.line_ns()
+        state = (tags_beside((before, after), (begin, end), a.busy) if depends_on_state(point)
+                 else tags(None, None))
         result = {**(record or {}), **common, **fields_of(point, a), **lib.record(), **state,
                   "repeat": repeat, "nth": libraries.index(lib), "time": int(time.time())}
         if record is None:

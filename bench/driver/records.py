@@ -10,7 +10,8 @@ Records are points of their own if they differ in anything but what was measured
 tsm-bench also have the interval of the median (low, high), the ratio to the library `base` in the
 same repeats with its interval, that to the floor, those to what a paper compares it with (paired: for
 "BENCHMARK LIBRARY" the ratio, its interval, and the number of pairs), and how many runs failed or were
-dropped because the machine's state changed within them.
+dropped: because the machine's state changed within them, or (busy) because other programs used the
+processors.
 """
 import json
 import math
@@ -18,16 +19,17 @@ import statistics
 import time
 
 from driver.figures import FLOOR, bases_of, is_called
+from driver.machine import DROPPED as DROPPED_STATES
 from driver.stats import median_interval, paired_ratio
 
 # fields that were measured: each point keeps their median
 MEASURED = ("value", "latency_ns", "combining_rate", "call_ns", "wake_ns", "wake_over_signal",
             "contested", "seconds", "p99", "p99_9", "p99_99", "longest", "over_100us", "preempted",
             "post_us", "wait_us", "pure_us", "alone_us", "together_us", "computing_us", "overlap",
-            "slowdown", "taken", "rate", "post_ns", "waiting_us", "beside_us")
+            "slowdown", "taken", "rate", "post_ns", "waiting_us", "beside_us", "first_us")
 # fields of one run
 DROPPED = ("round", "repeat", "time", "messages", "operations", "round_trips", "load",
-           "line_ns", "run", "order_seed", "nth", "reason")
+           "line_ns", "busy", "run", "order_seed", "nth", "reason")
 # fields that tsm-bench sets: they tell its points apart, together with those that `axes` names
 ASKED = ("set", "benchmark", "better", "axes", "options", "users", "duration", "inherited", "library",
          "version", "device", "build", "commit", "model", "lock", "env", "base", "machine")
@@ -41,6 +43,7 @@ RAW = {"state": str, "run": int, "repeat": int}
 POINT = {"state": str, **dict.fromkeys(("n", "value", "min", "max", "low", "high"), NUMBER)}
 BAD_POINT = {"failed": int, "dropped": int, "why": str}
 OPTIONAL = {"set": str, "nth": int, "inherited": dict, "users": int, "duration": NUMBER, "paired": dict,
+            "busy": NUMBER,
             **dict.fromkeys(("version", "device", "build", "commit", "model", "lock", "unit",
                             "bench"), str)}
 
@@ -260,10 +263,11 @@ def compared_points(records):
     for fields, runs in sorted(groups.values(), key=lambda group: (
             places[place_of(group[0], None)], group[1][0]["run"], group[1][0].get("nth", 0))):
         bad = {"failed": sum(r["value"] is None for r in runs),
-               "dropped": sum(r["value"] is not None and r["state"] == "mixed" for r in runs)}
+               **{field: sum(r["value"] is not None and r["state"] == state for r in runs)
+                  for state, (field, _) in DROPPED_STATES.items()}}
         for state in dict.fromkeys(r["state"] for r in runs):
             mine = in_state(runs, state)
-            if state == "mixed" or not mine:
+            if state in DROPPED_STATES or not mine:
                 continue
             others = [(name, in_state(named.get(place_of(fields, lib), []), state)
                        if lib != fields["library"] else [])

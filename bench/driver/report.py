@@ -6,6 +6,7 @@ from collections import Counter
 
 from driver.catalog import SETS
 from driver.figures import FLOOR, is_called
+from driver.machine import DROPPED
 from driver.records import Bad
 
 # what points have in common of which results may be compared; of one table or figure
@@ -164,8 +165,7 @@ def left_out(points):
             continue
         where = " ".join(f"{axis} {value}" for axis, value in zip(p["axes"], place(p)))
         what = [f"{p['failed']} runs failed ({p['why']})"] if p["failed"] else []
-        what += ([f"{p['dropped']} dropped, as the machine's state changed within them"]
-                 if p["dropped"] else [])
+        what += [f"{p[field]} dropped, {why}" for field, why in DROPPED.values() if p.get(field)]
         yield (f"{p['benchmark']}, {where}, {names[p['library'], p.get('build')]}: "
                + "; ".join(what))
 

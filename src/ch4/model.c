@@ -16,7 +16,7 @@
 
 categories:
     - name        : CH4_THREADS
-      description : cvars of the thread-safety models of the CH4 device
+      description : thread-safety models of the CH4 device (control and performance variables, events)
 
 cvars:
     - name        : MPIR_CVAR_CH4_THREAD_CS

@@ -269,6 +269,8 @@ static void sessions(void)
 {
     pv_set_t *a = pv_start(), *b;
     MPI_T_pvar_handle h = a->handle[pv_number("issued_sends")];
+    unsigned long long value = 5;
+    int rc;
 
     send_some(3);
     b = pv_start();
@@ -283,6 +285,8 @@ static void sessions(void)
     PV_IS(a, "issued_sends", 6);
     MT_OK(MPI_T_pvar_reset(a->session, h));
     PV_IS(a, "issued_sends", 0);
+    rc = MPI_T_pvar_write(a->session, h, &value);
+    MT_CHECK(rc == MPI_T_ERR_PVAR_NO_WRITE, "a write of a counter returns %d", rc);
     send_some(1);
     PV_IS(a, "issued_sends", 1);
     PV_IS(b, "issued_sends", 8);
