@@ -86,8 +86,9 @@ def in_report(tests, record):
     tests.tool("condense", "beside.jsonl", "--command", "by hand")
     for name in ("beside.jsonl", "beside.medians"):
         lines = "\n".join(report.report(records.points_of(records.load(tests.path(name)))))
-        tests.tell(f"a word in the report of {name}", "1 dropped, as the machine's state changed within "
-                   "them; 2 dropped, as other programs used the processors" in lines, lines)
+        word = ("1 dropped, as the machine's state changed within them; "
+                "2 dropped, as other programs used the processors")
+        tests.tell(f"a word in the report of {name}", word in lines, lines)
 
 
 def many_cores(tests, prefix):
