@@ -49,7 +49,7 @@ void MPIDI_async_rest(void)
         rest(vain);
 }
 
-#else
+#elif defined(MPICH_IS_THREADED)
 
 static void rest_or_yield(unsigned vain)
 {
@@ -69,11 +69,11 @@ void MPIDI_async_rest(void)
     int err = 0;
 
     vain = now == done ? vain + 1 : 0;
-    done = now;
-    if (!MPIR_ThreadInfo.isThreaded)
-        return;
-    MPIDU_LOCK_YIELDS(MPIDU_Thread_let_in(&MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX, &err,
-                                          rest_or_yield(vain)));
+    if (MPIR_ThreadInfo.isThreaded)
+        MPIDU_LOCK_YIELDS(MPIDU_Thread_let_in(&MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX, &err,
+                                              rest_or_yield(vain)));
+    /* with the lock again, which is kept until the next poll ends: that poll alone counts */
+    done = MPL_atomic_relaxed_load_int(&MPIDI_VCI(0).progress_count);
 }
 
 #endif
