@@ -24,6 +24,11 @@
  * computes. */
 #define LARGE 65536
 
+/* A value of was_rung: for a post that gets no answer, as that of a small send. The next answers to any
+ * message judge it; else a program that sends small messages and receives large ones would wake the
+ * ghost for each send. */
+#define UNANSWERED 2
+
 /* Hints, so relaxed. Threads together count as one caller. */
 typedef struct {
     TSM_ATOMIC(int) credit, pause_now, pause_next;
@@ -84,7 +89,7 @@ void csp_ring_for(const csp_post_t * post, int must)
         csp_ring();
     } else if (tsm_load(&s->is_ringing, TSM_RELAXED) || pays(s, n == 0)) {
         tsm_store(&s->is_ringing, 1, TSM_RELAXED);
-        tsm_store(&s->was_rung, 1, TSM_RELAXED);
+        tsm_store(&s->was_rung, post->op ? 1 : UNANSWERED, TSM_RELAXED);
         csp_ring();
     }
 }
@@ -114,5 +119,7 @@ void csp_ring_judge(unsigned answered, unsigned by_ghost)
         }
         if (answered >> c & 1)
             judge(s, by_ghost >> c & 1);
+        else if (tsm_load(&s->was_rung, TSM_RELAXED) == UNANSWERED)
+            judge(s, by_ghost != 0);
     }
 }
