@@ -14,7 +14,8 @@
  *
  * All threads make the same calls:
  * MT_CALLS=tests     MPI_Isend, MPI_Irecv, MPI_Put, MPI_Test and MPI_Testany
- * MT_CALLS=sends     MPI_Issend, a long message, a derived datatype and MPI_Start, with MPI_Testall
+ * MT_CALLS=sends     MPI_Issend, a long message, a derived datatype, persistent requests made and
+ *                    started, with MPI_Testall
  * MT_CALLS=rma       beside messages all other one-sided operations, and MPI_Rput
  * MT_CALLS=allocated beside messages MPI_Put to a window of MPI_Win_allocate
  * else               MPI_Isend, MPI_Irecv, MPI_Put and MPI_Testall */
@@ -70,7 +71,7 @@ static window_t *mem;
 typedef struct {
     int in[LONG_MESSAGE], out[LONG_MESSAGE];
     long put, got, sum, compare, swap, was;
-    MPI_Request persistent;     /* MPI_Send_init may wait, so there is one for all rounds */
+    MPI_Request persistent[2];  /* those of its last persistent message */
 } exchange_t;
 
 /* The requests of an exchange, in a row with those of others. */
@@ -208,20 +209,40 @@ static int server_thread(void)
     return tid;
 }
 
-static exchange_t *new_exchanges(int n, int tag)
+static void free_persistent(exchange_t * x)
+{
+    for (int i = 0; i < 2; i++) {
+        if (x->persistent[i] != MPI_REQUEST_NULL)
+            MT_OK(MPI_Request_free(&x->persistent[i]));
+    }
+}
+
+static exchange_t *new_exchanges(int n)
 {
     exchange_t *x = mt_alloc((size_t) n * sizeof(*x));
 
     for (int i = 0; i < n; i++)
-        MT_OK(MPI_Send_init(x[i].out, 1, MPI_INT, mt.peer, tag, MPI_COMM_WORLD, &x[i].persistent));
+        x[i].persistent[0] = x[i].persistent[1] = MPI_REQUEST_NULL;
     return x;
 }
 
 static void free_exchanges(int n, exchange_t * x)
 {
     for (int i = 0; i < n; i++)
-        MT_OK(MPI_Request_free(&x[i].persistent));
+        free_persistent(&x[i]);
     free(x);
+}
+
+/* Made anew for each message: to make one may not wait either. */
+static void start_persistent(exchange_t * x, int tag, MPI_Request * r)
+{
+    free_persistent(x);
+    MT_OK(MPI_Recv_init(x->in, 1, MPI_INT, mt.peer, tag, MPI_COMM_WORLD, &x->persistent[RECEIVE]));
+    MT_OK(MPI_Send_init(x->out, 1, MPI_INT, mt.peer, tag, MPI_COMM_WORLD, &x->persistent[SEND]));
+    r[RECEIVE] = x->persistent[RECEIVE];
+    r[SEND] = x->persistent[SEND];
+    MT_OK(MPI_Start(&r[RECEIVE]));
+    MT_OK(MPI_Start(&r[SEND]));
 }
 
 /* Returns where the last element of the message from the peer will be. */
@@ -235,15 +256,15 @@ static int *start_message(exchange_t * x, int tag, int turn, int value, MPI_Requ
 
     x->in[last] = -1;
     x->out[0] = x->out[last] = value;
-    MT_OK(MPI_Irecv(x->in, count, type, mt.peer, tag, MPI_COMM_WORLD, &r[RECEIVE]));
-    if (how == SYNCHRONOUS) {
-        MT_OK(MPI_Issend(x->out, count, type, mt.peer, tag, MPI_COMM_WORLD, &r[SEND]));
-    } else if (how == PERSISTENT) {
-        r[SEND] = x->persistent;
-        MT_OK(MPI_Start(&r[SEND]));
-    } else {
-        MT_OK(MPI_Isend(x->out, count, type, mt.peer, tag, MPI_COMM_WORLD, &r[SEND]));
+    if (how == PERSISTENT) {
+        start_persistent(x, tag, r);
+        return &x->in[last];
     }
+    MT_OK(MPI_Irecv(x->in, count, type, mt.peer, tag, MPI_COMM_WORLD, &r[RECEIVE]));
+    if (how == SYNCHRONOUS)
+        MT_OK(MPI_Issend(x->out, count, type, mt.peer, tag, MPI_COMM_WORLD, &r[SEND]));
+    else
+        MT_OK(MPI_Isend(x->out, count, type, mt.peer, tag, MPI_COMM_WORLD, &r[SEND]));
     return &x->in[last];
 }
 
@@ -301,7 +322,7 @@ static void no_requests(int n, MPI_Request * r)
 /* Exchanges messages with the other victim until both may end. */
 static void victim(int id)
 {
-    exchange_t *x = new_exchanges(1, VICTIM_TAG);
+    exchange_t *x = new_exchanges(1);
     int mine, *theirs;
     MPI_Request r[REQUESTS];
 
@@ -335,7 +356,7 @@ static void calls(int id, int round, exchange_t * x, int **last, MPI_Request * r
 
 static void poster(int id)
 {
-    exchange_t *x = new_exchanges(CALLS, id);
+    exchange_t *x = new_exchanges(CALLS);
     int *last[CALLS];
     MPI_Request r[CALLS * REQUESTS];
 

@@ -106,15 +106,16 @@ static void issue_all_posted(void)
 
 #else
 
-/* For the watchdog: there is one lock, and no queue. */
+/* For the watchdog: there is one lock, or none, and no queue. */
 static void describe_process(int vci, MPIDI_watchdog_vci_t * out)
 {
-    MPIDU_Thread_mutex_t *m = &MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX;
-
     (void) vci;
     memset(out, 0, sizeof(*out));
+#if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__GLOBAL
+    MPIDU_Thread_mutex_t *m = &MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX;
     out->owner = (unsigned long) __atomic_load_n(&m->owner, __ATOMIC_RELAXED);
     out->depth = __atomic_load_n(&m->count, __ATOMIC_RELAXED);
+#endif
     out->queue_empty = -1;
 }
 

@@ -8,6 +8,8 @@
 
 /* Types of ofi_deferred*.h and ofi_flush.h, for ofi_pre.h. */
 
+#include "tsm/tsm_atomic.h"
+
 struct MPIR_Request;
 struct MPIR_Win;
 struct fid_cntr;
