@@ -54,6 +54,7 @@ int MPIDU_genq_private_pool_create_unsafe(intptr_t cell_size, intptr_t num_cells
     int mpi_errno = MPI_SUCCESS;
     pool_t *p = MPL_malloc(sizeof(*p), MPL_MEM_OTHER);
 
+    num_cells_in_block = MPL_MAX(num_cells_in_block, 1);        /* may be a control variable */
     MPIR_ERR_CHKANDJUMP(!p, mpi_errno, MPI_ERR_OTHER, "**nomem");
     *p = (pool_t) {
         .cell_size = cell_size + sizeof(cell_t),.block_cells = num_cells_in_block,

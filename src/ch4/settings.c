@@ -137,10 +137,13 @@ typedef struct {
 
 #define NUMBER(name_, read_, least_, most_) { #name_, &name_, read_, least_, most_ }
 
-/* The first two are MPICH's: with 0 a call on a list of requests never ends, or divides by it. */
+/* The first four are MPICH's: with 0 a call on a list of requests never ends, or MPICH divides by it; and
+ * a buffer has room for the longest active message of a network. */
 static const setting_t settings[] = {
     NUMBER(MPIR_CVAR_REQUEST_BATCH_SIZE, AT_USE, 1, INT_MAX),
     NUMBER(MPIR_CVAR_REQUEST_POLL_FREQ, AT_USE, 1, INT_MAX),
+    NUMBER(MPIR_CVAR_CH4_NUM_AM_PACK_BUFFERS_PER_CHUNK, ONCE, 1, INT_MAX),
+    NUMBER(MPIR_CVAR_CH4_AM_PACK_BUFFER_SIZE, ONCE, 16 * 1024, INT_MAX),
     NUMBER(MPIR_CVAR_CH4_MAX_COMBINE, AT_USE, 1, INT_MAX),
     NUMBER(MPIR_CVAR_CH4_WAIT_SPIN_USEC, AT_USE, 0, INT_MAX),
     NUMBER(MPIR_CVAR_CH4_HMCS_LEVELS, ONCE, 0, 8),

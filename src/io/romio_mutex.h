@@ -47,7 +47,7 @@ void MPIR_Ext_mutex_init(void)
 
 void MPIR_Ext_cs_enter(void)
 {
-    if (MPIR_ThreadInfo.isThreaded) {
+    if (MPIR_IS_THREADED) {
         MPIR_Ext_mutex_init();
         if (romio_depth++ == 0)
             romio_cs_enter();
@@ -56,7 +56,7 @@ void MPIR_Ext_cs_enter(void)
 
 void MPIR_Ext_cs_exit(void)
 {
-    if (MPIR_ThreadInfo.isThreaded) {
+    if (MPIR_IS_THREADED) {
         if (--romio_depth == 0)
             romio_cs_exit();
     }

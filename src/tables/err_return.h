@@ -12,6 +12,17 @@
 #include "dynerr_copy.h"
 #include "errhandler_held.h"
 
+/* Sets reason, MPICH's number of a fault, for the code that a new one wraps. 2: newer messages have
+ * taken its place in the ring, so its text is lost, but its class holds. */
+#define ERR_CHECK_LAST(reason_, code_) \
+    do { \
+        error_ring_mutex_lock(); \
+        (reason_) = checkErrcodeIsValid(code_); \
+        error_ring_mutex_unlock(); \
+        if ((reason_) == 2) \
+            (reason_) = 0; \
+    } while (0)
+
 static bool err_is_abort(MPIR_Errhandler * errhandler)
 {
     return errhandler == NULL || errhandler->handle == MPI_ERRORS_ARE_FATAL ||

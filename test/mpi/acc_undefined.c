@@ -31,6 +31,18 @@ static void undefined(void)
                                                            MPI_BYTE, MPI_PROD, win, &r));
 }
 
+/* Logical operations take no floating-point numbers. */
+static void logical(void)
+{
+    double in[2] = { 0 }, out[2];
+
+    fails_by_op("MPI_LAND", MPI_Accumulate(in, 1, MPI_DOUBLE, 1, 0, 1, MPI_DOUBLE, MPI_LAND, win));
+    fails_by_op("MPI_LOR", MPI_Accumulate(in, 1, MPI_FLOAT, 1, 0, 1, MPI_FLOAT, MPI_LOR, win));
+    mt_fails(MPI_Reduce_local(in, out, 1, MPI_DOUBLE, MPI_LAND), MPI_ERR_OP, "MPI_Reduce_local");
+    mt_fails(MPI_Allreduce(in, out, 1, MPI_FLOAT, MPI_LOR, MPI_COMM_SELF), MPI_ERR_OP,
+             "MPI_Allreduce");
+}
+
 static void defined(void)
 {
     int in[2] = { 3, 1 }, more[2] = { 5, 2 }, was[2] = { -1, -1 }, out[2] = { -1, -1 };
@@ -57,9 +69,11 @@ int main(int argc, char **argv)
     memory = mt_alloc(16);
     MT_OK(MPI_Win_create(memory, 16, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win));
     MT_OK(MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN));
+    MT_OK(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN));
     MT_OK(MPI_Win_lock_all(0, win));
     if (mt.rank == 0) {
         undefined();
+        logical();
         defined();
     }
     MT_OK(MPI_Win_unlock_all(win));
