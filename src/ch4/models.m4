@@ -74,6 +74,7 @@ esac
 
 dnl TSM_THREAD_DEFINE: what the C code sees. MPICH_THREAD_MODEL is an id of models.def or RUNTIME.
 m4_define([TSM_THREAD_DEFINE], [
+AS_IF([test x$with_hmcs_levels = xdefault], [with_hmcs_levels=3])   dnl without MPI_THREAD_MULTIPLE
 AC_DEFINE_UNQUOTED([MPICH_THREAD_MODEL],$tsm_id,[Thread-safety model of MPI_THREAD_MULTIPLE: an id of models.def or RUNTIME])
 AC_DEFINE_UNQUOTED([MPICH_THREAD_MODEL_IS_RUNTIME],`test $tsm_id = RUNTIME && echo 1 || echo 0`,[Whether the model is chosen when MPI is initialized])
 AC_DEFINE_UNQUOTED([MPICH_THREAD_LOCK],$tsm_lock_number,[Lock of the critical sections: a number of locks.def])

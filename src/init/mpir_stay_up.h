@@ -29,6 +29,7 @@
 
 #include <stdlib.h>
 #include <unistd.h>
+#include "tsm/tsm_wait.h"
 
 #define ANSWER_SECONDS 1        /* to wait at most for room for answers to other processes */
 
@@ -165,7 +166,7 @@ static int finish_answers(void)
     begin_ucx_flushes();
     while (have_answers() && gap < ANSWER_SECONDS && mpi_errno == MPI_SUCCESS) {
         mpi_errno = MPID_Progress_test(NULL);
-        MPL_thread_yield();
+        tsm_yield();
         MPL_wtime(&now);
         MPL_wtime_diff(&start, &now, &gap);
     }

@@ -10,6 +10,8 @@
  * so that it can take it again and let others in (romio_let_in.h). MPICH's functions, which follow,
  * have other names here. */
 
+#include "tsm/tsm_wait.h"
+
 static MPL_initlock_t romio_init_lock = MPL_INITLOCK_INITIALIZER;
 
 /* times that the calling thread has romio_mutex */
@@ -81,7 +83,7 @@ void MPIR_Ext_cs_yield(void)
 {
     int depth = MPIR_Ext_cs_let_in();
 
-    MPL_thread_yield();
+    tsm_yield();
     MPIR_Ext_cs_take_back(depth);
 }
 

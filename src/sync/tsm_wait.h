@@ -228,7 +228,7 @@ static inline void tsm_futex_uncounted_(TSM_ATOMIC(uint32_t) *w, int op, uint32_
     errno = saved;
 }
 
-/* The same within the process, without a limit; a sleeper does not count as wanting a processor. */
+/* The same within the process, without a limit; tsm_load.h counts the sleeper as one that waits. */
 static inline void tsm_futex_(TSM_ATOMIC(uint32_t) *w, int op, uint32_t value)
 {
     if (op == FUTEX_WAIT)

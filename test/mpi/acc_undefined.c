@@ -70,6 +70,7 @@ int main(int argc, char **argv)
     MT_OK(MPI_Win_create(memory, 16, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win));
     MT_OK(MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN));
     MT_OK(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN));
+    MT_OK(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));  /* for MPI_Reduce_local */
     MT_OK(MPI_Win_lock_all(0, win));
     if (mt.rank == 0) {
         undefined();

@@ -123,7 +123,7 @@ static void rest(server_t * me)
     if (tsm_patience_step(&me->patience, 1) == TSM_PATIENCE_SLEEP && !is_wanted)
         nap(me);
     else if (me->idle % POLLS_BEFORE_YIELD == 0 && tsm_load_crowded())
-        tsm_yield_server();
+        MPIDI_section_offer();
     else
         tsm_cpu_pause();
 }

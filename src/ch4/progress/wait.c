@@ -32,6 +32,10 @@
  * elsewhere. */
 #define TURNS_AT_HOME 16u
 
+/* Turns in vain, a millisecond or so, after which a poller takes naps, and turns from one to the next. */
+#define POLLER_PATIENCE 1024u
+#define TURNS_PER_NAP 16u
+
 /* Time between two looks in a sleep of a process with servers. */
 #define SERVED_SLEEP_NS 100000000
 
@@ -342,12 +346,15 @@ static int yield_turn(unsigned vain)
 
 /* Yield once for the threads that the server has woken, and then less and less often, because all
  * other threads that wait for the VCI sleep: a thread outside MPI would get the processor, and if it
- * spins in a barrier, say, keep it for a whole time slice. */
+ * spins in a barrier, say, keep it for a whole time slice. In a long wait take naps instead: processes
+ * may outnumber processors, and each has a server. */
 static int server_turn(MPID_Progress_state * state)
 {
     const MPIDI_wait_t *w = &state->wait;
     int is_power_of_2 = (w->turns & (w->turns - 1)) == 0;
 
+    if (w->turns >= POLLER_PATIENCE && w->turns % TURNS_PER_NAP == 0 && tsm_load_crowded())
+        return yield_turn(w->turns);
     if (w->turns >= (unsigned) MPIR_CVAR_CH4_POLLER_YIELD && is_power_of_2 && tsm_load_crowded())
         return yield_turn(0);
     return spin(state);

@@ -20,6 +20,11 @@
 /* Spins of one pause. */
 #define PAUSE_SPINS 16
 
+/* A yield that takes as long gave a whole time slice away, to a thread that computes. As it is likely
+ * to be there next time, the next offers are naps: after a nap the scheduler has the thread back soon. */
+#define SLICE_NS 1000000
+#define NAPS_AFTER_SLICE 256
+
 /* Drive the VCI for another thread, before the caller leaves it. Leaves that to the next holder if the
  * caller holds another lock, which a handler might want, or is in the middle of an operation. Counts
  * as issuing for others, so that a handler for which the netmod has no room waits for no lock and
@@ -139,23 +144,52 @@ void MPIDI_section_wake(void)
     MPIDI_complete_wake();
 }
 
-/* Offer the processor in a wait that has had so many turns in vain. In a long wait a yield is not
- * enough: the scheduler may choose the same thread again, or another one that only yields, and a
- * thread with work to do gets one time slice in as many as there are threads. Progress backoff and
- * blocking are the papers' forms, which only yield. */
-void MPIDI_section_yield_or_nap(unsigned turns)
+/* Progress backoff and blocking are the papers' forms, which only yield. */
+static int may_nap(void)
 {
-    const int may_sleep = MPIDI_model.progress == MPIDI_PROGRESS_USC_KIND ||
-        MPIDI_model.progress == MPIDI_PROGRESS_SERVER_KIND;
+    return (MPIDI_model.progress == MPIDI_PROGRESS_USC_KIND ||
+            MPIDI_model.progress == MPIDI_PROGRESS_SERVER_KIND) && !MPIDI_thread_local.held;
+}
 
-    if (turns > (unsigned) MPIR_CVAR_CH4_NAP_TURNS && may_sleep && !MPIDI_thread_local.held &&
-        tsm_load_crowded())
-        tsm_nap();
+static void yield(void)
+{
+    if (MPIDI_thread_local.is_server)
+        tsm_yield_server();
     else
         tsm_yield();
 }
 
-/* Pause a loop that waits inside MPI: spin briefly, or yield if other threads need the processor. */
+/* Offer the processor to other threads, as they outnumber processors. */
+void MPIDI_section_offer(void)
+{
+    static __thread unsigned naps;
+    uint64_t begin;
+
+    if (!may_nap()) {
+        yield();
+    } else if (naps > 0) {
+        naps--;
+        tsm_nap();
+    } else {
+        begin = tsm_now_ns();
+        yield();
+        if (tsm_now_ns() - begin > SLICE_NS)
+            naps = NAPS_AFTER_SLICE;
+    }
+}
+
+/* The same in a wait that has had so many turns in vain. In a long wait a yield is not enough: the
+ * scheduler may choose the same thread again, or another one that only yields, and a thread with work
+ * to do gets one time slice in as many as there are threads. */
+void MPIDI_section_yield_or_nap(unsigned turns)
+{
+    if (turns > (unsigned) MPIR_CVAR_CH4_NAP_TURNS && may_nap() && tsm_load_crowded())
+        tsm_nap();
+    else
+        MPIDI_section_offer();
+}
+
+/* Pause a loop that waits inside MPI: spin briefly, or offer the processor if other threads need it. */
 void MPIDI_section_pause(void)
 {
     static __thread unsigned pauses;
@@ -163,7 +197,7 @@ void MPIDI_section_pause(void)
     tsm_load_touch();
     if (++pauses % PAUSES_BEFORE_YIELD == 0 || tsm_load_crowded()) {
         MPIDI_STATS(MPIDI_STATS_COUNT(yields, 1));
-        tsm_yield();
+        MPIDI_section_offer();
     } else {
         for (int i = 0; i < PAUSE_SPINS; i++)
             tsm_cpu_pause();

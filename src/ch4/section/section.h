@@ -39,6 +39,7 @@ void MPIDI_section_help(MPIDU_Thread_mutex_t * m);
 void MPIDI_section_enter_first(MPIDU_Thread_mutex_t * m, int low);
 void MPIDI_section_exit_last(MPIDU_Thread_mutex_t * m);
 void MPIDI_section_wake(void);
+void MPIDI_section_offer(void);
 void MPIDI_section_pause(void);
 void MPIDI_section_yield_or_nap(unsigned turns);
 

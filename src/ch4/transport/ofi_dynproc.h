@@ -25,7 +25,11 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_OFI_dynproc_turn(void)
 {
     int mpi_errno = MPID_Progress_test(NULL);
 
+#if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI
+    MPIDI_section_pause();
+#else
     MPIDI_PROGRESS_YIELD();
+#endif
     return mpi_errno;
 }
 
