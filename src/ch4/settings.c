@@ -137,8 +137,8 @@ typedef struct {
 
 #define NUMBER(name_, read_, least_, most_) { #name_, &name_, read_, least_, most_ }
 
-/* The first four are MPICH's: with 0 a call on a list of requests never ends, or MPICH divides by it; and
- * a buffer has room for the longest active message of a network. */
+/* The first four are MPICH's: with 0 a call on a list of requests never ends, or MPICH divides by it;
+ * and a buffer has room for the longest active message of a network. */
 static const setting_t settings[] = {
     NUMBER(MPIR_CVAR_REQUEST_BATCH_SIZE, AT_USE, 1, INT_MAX),
     NUMBER(MPIR_CVAR_REQUEST_POLL_FREQ, AT_USE, 1, INT_MAX),

@@ -2,8 +2,8 @@
  * See COPYRIGHT in top-level directory */
 
 /* An error keeps its class while newer ones take the place of its text, of which MPICH keeps 128: one
- * thread has more failed receives than that before it asks for the first, and threads make errors at the
- * same time. */
+ * thread has more failed receives than that before it asks for the first, and threads make errors at
+ * the same time. */
 #include "mt.h"
 
 #define FAILED 200

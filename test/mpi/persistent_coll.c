@@ -3,8 +3,8 @@
 
 /* Persistent collectives: one that was not started yet is inactive, so test and wait return at once;
  * and MPI_Start starts it whatever its request object was used for before, here for a persistent send
- * to MPI_PROC_NULL, which MPI_Start leaves alone. Each start moves what is in the buffers then, within a
- * communicator and, with 4 processes or more, between two groups. */
+ * to MPI_PROC_NULL, which MPI_Start leaves alone. Each start moves what is in the buffers then, within
+ * a communicator and, with 4 processes or more, between two groups. */
 #include "mt.h"
 
 #define STARTS 3
@@ -13,7 +13,7 @@
 enum { GATHER, SCATTER, ALLGATHER, KINDS };
 static const char *const names[] = { "gather", "scatter", "allgather" };
 
-/* Where a block comes from: a communicator, and the rank in MPI_COMM_WORLD of its first process there. */
+/* Where a block comes from: a communicator, and the rank in MPI_COMM_WORLD of its first process. */
 typedef struct {
     MPI_Comm comm;
     int size, rank;             /* size: of the group that data comes from and goes to */
@@ -55,7 +55,8 @@ static int value(int start, int rank, int block)
     return start * 10000 + rank * 100 + block;
 }
 
-static void init(int kind, const place_t * p, int n, const int *in, int *out, int root, MPI_Request * req)
+static void init(int kind, const place_t * p, int n, const int *in, int *out, int root,
+                 MPI_Request * req)
 {
     if (kind == GATHER)
         MT_OK(MPI_Gather_init(in, n, MPI_INT, out, n, MPI_INT, root, p->comm, MPI_INFO_NULL, req));
@@ -79,12 +80,11 @@ static void check(int kind, const place_t * p, int n, int start, int from, const
     const int expected = value(start, p->first + from, kind == SCATTER ? p->rank : 0);
 
     for (int i = 0; i < n; i += n > 1 ? n - 1 : 1)
-        MT_CHECK(out[block * n + i] == expected, "%s, start %d: %d from process %d, not %d", names[kind],
-                 start, out[block * n + i], p->first + from, expected);
+        MT_CHECK(out[block * n + i] == expected, "%s, start %d: %d from process %d, not %d",
+                 names[kind], start, out[block * n + i], p->first + from, expected);
 }
 
-/* root: the rank of the root among its own group, whose processes give MPI_ROOT or MPI_PROC_NULL if there
- * is another group. */
+/* root: the rank of the root in its group. root_arg: what this process gives as the root. */
 static void run(int kind, const place_t * p, int n, int root_arg, int is_root, int receives, int root)
 {
     const int blocks = mt.size;

@@ -32,7 +32,7 @@
  * elsewhere. */
 #define TURNS_AT_HOME 16u
 
-/* Turns in vain, a millisecond or so, after which a poller takes naps, and turns from one to the next. */
+/* Turns in vain, a millisecond or so, after which a poller takes naps; turns from one to the next. */
 #define POLLER_PATIENCE 1024u
 #define TURNS_PER_NAP 16u
 

@@ -21,7 +21,8 @@
 #define PAUSE_SPINS 16
 
 /* A yield that takes as long gave a whole time slice away, to a thread that computes. As it is likely
- * to be there next time, the next offers are naps: after a nap the scheduler has the thread back soon. */
+ * to be there next time, the next offers are naps: after a nap the scheduler has the thread back
+ * soon. */
 #define SLICE_NS 1000000
 #define NAPS_AFTER_SLICE 256
 
