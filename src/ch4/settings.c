@@ -196,6 +196,18 @@ static void print_wrong(const setting_t * s, int value)
         MPIDI_settings_print("%s=%d: must be from %d to %d\n", s->name, value, s->least, s->most);
 }
 
+/* What a buffer is for may come from shared memory, a cell at a time. */
+static int cells_fit_buffers(void)
+{
+    const int cell = MPIR_CVAR_CH4_SHM_POSIX_IQUEUE_CELL_SIZE;
+    const int buffer = MPIR_CVAR_CH4_AM_PACK_BUFFER_SIZE;
+
+    if (cell > buffer)
+        MPIDI_settings_print("MPIR_CVAR_CH4_SHM_POSIX_IQUEUE_CELL_SIZE=%d: must be at most "
+                             "MPIR_CVAR_CH4_AM_PACK_BUFFER_SIZE, %d\n", cell, buffer);
+    return cell <= buffer;
+}
+
 int MPIDI_settings_start(void)
 {
     for (int i = 0; i < NUM_SETTINGS; i++) {
@@ -205,7 +217,7 @@ int MPIDI_settings_start(void)
             return 0;
         }
     }
-    return 1;
+    return cells_fit_buffers();
 }
 
 int MPIDI_settings_check_write(const void *addr, const void *value)

@@ -32,12 +32,6 @@ static int cells_are_possible(void)
                              "a multiple of %d\n", size, LEAST_CELL, MAX_ALIGNMENT);
         return 0;
     }
-    if (size > MPIR_CVAR_CH4_AM_PACK_BUFFER_SIZE) {
-        MPIDI_settings_print("MPIR_CVAR_CH4_SHM_POSIX_IQUEUE_CELL_SIZE=%d: must be at most "
-                             "MPIR_CVAR_CH4_AM_PACK_BUFFER_SIZE=%d\n", size,
-                             MPIR_CVAR_CH4_AM_PACK_BUFFER_SIZE);
-        return 0;
-    }
     return 1;
 }
 
