@@ -36,12 +36,12 @@ static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
 static int try_lock(void)
 {
-    return !MPIR_ThreadInfo.isThreaded || pthread_mutex_trylock(&mutex) == 0;
+    return !MPIR_IS_THREADED || pthread_mutex_trylock(&mutex) == 0;
 }
 
 static void unlock(void)
 {
-    if (MPIR_ThreadInfo.isThreaded)
+    if (MPIR_IS_THREADED)
         pthread_mutex_unlock(&mutex);
 }
 

@@ -25,13 +25,13 @@ static unsigned went;           /* of those that waited; with the lock held */
 
 void csp_lock(void)
 {
-    if (MPIR_ThreadInfo.isThreaded)
+    if (MPIR_IS_THREADED)
         pthread_mutex_lock(&mutex);
 }
 
 void csp_unlock(void)
 {
-    if (MPIR_ThreadInfo.isThreaded)
+    if (MPIR_IS_THREADED)
         pthread_mutex_unlock(&mutex);
 }
 

@@ -35,7 +35,7 @@ void MPIDI_combiner_destroy(MPIDI_combiner_t * combiner, int vci)
 {
     leaving = vci;
     MPIDI_thread_foreach(forget);
-    free(combiner);
+    (free) (combiner);
 }
 
 tsm_hybcomb_member_t *MPIDI_combiner_member(MPIDI_combiner_t * combiner, int vci)

@@ -25,7 +25,7 @@ typedef struct MPIDI_op_pool {
 
 static pool_t *new_pool(void)
 {
-    pool_t *pool = calloc(1, sizeof(*pool));
+    pool_t *pool = (calloc) (1, sizeof(*pool));
 
     if (pool)
         tsm_swp_init(&pool->returned);
@@ -42,7 +42,8 @@ static void grow(pool_t * pool)
 {
     block_t *block;
 
-    if (pool->cells + MPIDI_OP_POOL_BLOCK > MPIDI_OP_POOL_CELLS || !(block = malloc(sizeof(*block))))
+    if (pool->cells + MPIDI_OP_POOL_BLOCK > MPIDI_OP_POOL_CELLS ||
+        !(block = (malloc) (sizeof(*block))))
         return;
     block->next = pool->blocks;
     pool->blocks = block;
@@ -91,10 +92,10 @@ static void free_pool(MPIDI_thread_t * thread)
 
     while (block) {
         block_t *next = block->next;
-        free(block);
+        (free) (block);
         block = next;
     }
-    free(pool);
+    (free) (pool);
     thread->op_pool = NULL;
 }
 

@@ -73,7 +73,7 @@ void MPIDI_post_queue_destroy(MPIDI_post_queue_t * queue, int vci)
         tsm_wfq_detach(other->holder);
         tsm_wfq_destroy(&other->wfq);
     }
-    free(other);
+    (free) (other);
     queue->other = NULL;
 }
 

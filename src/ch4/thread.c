@@ -104,7 +104,7 @@ static MPIDI_thread_t *take(void)
 /* MPL's tracing allocator is not used because it has a lock. Returns NULL without memory. */
 static MPIDI_thread_t *add(void)
 {
-    MPIDI_thread_t *thread = calloc(1, sizeof(*thread));
+    MPIDI_thread_t *thread = (calloc) (1, sizeof(*thread));
 
     if (!thread)
         return NULL;

@@ -95,7 +95,7 @@ static MPIDI_watched_t *new_record(void)
     pthread_once(&exit_key_once, make_exit_key);
     if (!r) {
         /* not MPL's tracing allocator: records outlive MPI_Finalize */
-        r = calloc(1, sizeof(*r));
+        r = (calloc) (1, sizeof(*r));
         if (!r)
             return NULL;
         tsm_store(&r->used, 1, TSM_RELAXED);

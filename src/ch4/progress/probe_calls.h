@@ -9,6 +9,7 @@
  * to, as a test call does, and not all VCIs each time, as in MPICH. */
 
 #ifndef MPID_Probe
+#include "../vci_at.h"
 
 MPL_STATIC_INLINE_PREFIX int MPIDI_iprobe_or_ghost(int source, int tag, MPIR_Comm * comm,
                                                    int context_offset, MPIDI_av_entry_t * av,

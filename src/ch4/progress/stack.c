@@ -109,7 +109,7 @@ void MPIDI_stack_print(FILE * out, const char *prefix)
 
     for (int i = OWN_FRAMES; name && i < stack.n; i++)
         fprintf(out, "%s%s\n", prefix, name[i]);
-    free(name);
+    (free) (name);
 }
 
 #else

@@ -157,7 +157,7 @@ static void report(void)
     fclose(out);
     fputs(text, stderr);
     fflush(stderr);
-    free(text);
+    (free) (text);
 }
 
 /* Sleeps for a second. Returns 1 at once when the watchdog has to stop. */

@@ -210,8 +210,8 @@ void MPIDI_stats_open(void)
     core = rows(vcis, cores);
     node = nodes ? rows(vcis, nodes) : NULL;
     if (!core || (nodes && !node)) {
-        free(core);
-        free(node);
+        (free) (core);
+        (free) (node);
         return;
     }
     for (int i = 0; i < vcis; i++) {
@@ -222,8 +222,8 @@ void MPIDI_stats_open(void)
 
 void MPIDI_stats_close(void)
 {
-    free(MPIDI_VCI(0).threads.stats.waiting_core);
-    free(MPIDI_VCI(0).threads.stats.waiting_node);
+    (free) (MPIDI_VCI(0).threads.stats.waiting_core);
+    (free) (MPIDI_VCI(0).threads.stats.waiting_node);
     for (int i = 0; i < MPIDI_global.n_vcis; i++) {
         MPIDI_VCI(i).threads.stats.waiting_core = NULL;
         MPIDI_VCI(i).threads.stats.waiting_node = NULL;

@@ -63,7 +63,7 @@ int MPIDI_places_read(void)
     long n = sysconf(_SC_NPROCESSORS_CONF);
 
     cpus = n > 0 ? (int) n : 1;
-    places = calloc((size_t) cpus, sizeof(*places));
+    places = (calloc) ((size_t) cpus, sizeof(*places));
     if (!places)
         cpus = 0;
     for (int i = 0; i < cpus; i++) {
@@ -83,7 +83,7 @@ int MPIDI_places_read(void)
 
 void MPIDI_places_forget(void)
 {
-    free(places);
+    (free) (places);
     places = NULL;
     cpus = nodes = 0;
 }

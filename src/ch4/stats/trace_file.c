@@ -130,7 +130,7 @@ static int open_file(void)
         return 1;
     fprintf(stderr, "MPIR_CVAR_CH4_THREAD_TRACE=%s: cannot write %s: %s\n", MPIR_CVAR_CH4_THREAD_TRACE,
             name ? name : "the file", strerror(errno));
-    free(name);
+    (free) (name);
     name = NULL;
     return 0;
 }
@@ -277,7 +277,7 @@ void MPIDI_trace_write(void)
         fprintf(stderr, "MPIR_CVAR_CH4_THREAD_TRACE=%s: cannot write all of %s: %s\n",
                 MPIR_CVAR_CH4_THREAD_TRACE, name, strerror(errno));
     file = NULL;
-    free(name);
+    (free) (name);
     name = NULL;
 }
 

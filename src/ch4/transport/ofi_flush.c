@@ -107,6 +107,17 @@ static void tell_errors(MPIDI_OFI_flush_wait_t * w)
     MPIDI_OFI_WIN(w->win).flush.seen = seen;
 }
 
+/* Another VCI may share the counter of completions. */
+static void raise_issued(MPIR_Win * win, uint64_t issued, uint64_t completed)
+{
+#if defined(MPIDI_CH4_USE_MT_RUNTIME) || defined(MPIDI_CH4_USE_MT_LOCKLESS)
+    MPL_atomic_cas_uint64(MPIDI_OFI_WIN(win).issued_cntr, issued, completed);
+#else   /* not of an atomic type */
+    __atomic_compare_exchange_n(MPIDI_OFI_WIN(win).issued_cntr, &issued, completed, 0,
+                                __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+#endif
+}
+
 /* Whether everything issued has completed: then no operation has the errors that were seen before. An
  * operation that was not waited for any more may complete all the same, and is counted again. */
 static int is_complete(MPIR_Win * win)
@@ -118,8 +129,8 @@ static int is_complete(MPIR_Win * win)
 
     if (completed < issued)
         return 0;
-    if (unlikely(completed > issued))   /* another VCI may share the counter */
-        MPL_atomic_cas_uint64(MPIDI_OFI_WIN(win).issued_cntr, issued, completed);
+    if (unlikely(completed > issued))
+        raise_issued(win, issued, completed);
     if (unlikely(MPL_atomic_relaxed_load_uint64(&e->settled) != seen))
         MPL_atomic_relaxed_store_uint64(&e->settled, seen);
     return 1;

@@ -170,7 +170,7 @@ MPL_STATIC_INLINE_PREFIX ucs_status_t MPIDI_UCX_flush_win(MPIR_Win * win, int vn
  * and relies on the mark. */
 MPL_STATIC_INLINE_PREFIX void MPIDI_UCX_set_flushed(MPIR_Win * win, int rank)
 {
-    if (!MPIR_ThreadInfo.isThreaded)
+    if (!MPIR_IS_THREADED)
         MPIDI_UCX_WIN(win).target_sync[rank].need_sync = MPIDI_UCX_WIN_SYNC_UNSET;
 }
 

@@ -179,7 +179,7 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_UCX_do_put(const void *origin, int origin_cou
         goto fn_exit;
     }
 
-    if (contig && (origin_contig || !MPIR_ThreadInfo.isThreaded)) {
+    if (contig && (origin_contig || !MPIR_IS_THREADED)) {
         const MPIDI_UCX_remote_t remote = MPIDI_UCX_remote(win, rank, av, disp, lb);
         if (origin_contig)
             MPIDI_UCX_hold_back(remote.vni);

@@ -43,7 +43,7 @@
 
 typedef struct tsm_mailbox_slot {
     TSM_ATOMIC(uint32_t) state;
-    uint64_t word[TSM_MAILBOX_WORDS];
+    _Alignas(8) uint64_t word[TSM_MAILBOX_WORDS];       /* also where 4 would do */
 } tsm_mailbox_slot_t;
 
 _Static_assert(sizeof(tsm_mailbox_slot_t) == TSM_CACHELINE, "one message is one line");

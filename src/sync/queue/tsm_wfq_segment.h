@@ -33,10 +33,11 @@
 #endif
 _Static_assert(TSM_WFQ_CELLS > 0, "a segment holds something");
 
-/* Where segments and handles come from. */
+/* Where segments and handles come from. A name in parentheses is not expanded: where MPL traces memory
+ * (--enable-g=mem), malloc is a macro that stops the compiler. */
 #ifndef TSM_WFQ_MALLOC
-#define TSM_WFQ_MALLOC(bytes_) malloc(bytes_)
-#define TSM_WFQ_FREE(p_) free(p_)
+#define TSM_WFQ_MALLOC(bytes_) (malloc) (bytes_)
+#define TSM_WFQ_FREE(p_) (free) (p_)
 #endif
 
 /* Cells kept ready behind the last index, and cells that must be added before a thread that found
