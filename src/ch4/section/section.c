@@ -20,11 +20,12 @@
 /* Spins of one pause. */
 #define PAUSE_SPINS 16
 
-/* A yield that takes as long gave a whole time slice away, to a thread that computes. As it is likely
- * to be there next time, the next offers are naps: after a nap the scheduler has the thread back
- * soon. */
+/* A yield that takes as long gave a whole time slice away. If the next one does, too, a thread that
+ * computes has it each time, and offers are naps for a while: after a nap the scheduler has the thread
+ * back soon. */
 #define SLICE_NS 1000000
-#define NAPS_AFTER_SLICE 256
+#define FIRST_NAPS 4u
+#define MOST_NAPS 256u
 
 /* Drive the VCI for another thread, before the caller leaves it. Leaves that to the next holder if the
  * caller holds another lock, which a handler might want, or is in the middle of an operation. Counts
@@ -148,8 +149,10 @@ void MPIDI_section_wake(void)
 /* Progress backoff and blocking are the papers' forms, which only yield. */
 static int may_nap(void)
 {
-    return (MPIDI_model.progress == MPIDI_PROGRESS_USC_KIND ||
-            MPIDI_model.progress == MPIDI_PROGRESS_SERVER_KIND) && !MPIDI_thread_local.held;
+    const int is_ours = MPIDI_model.progress == MPIDI_PROGRESS_USC_KIND ||
+        MPIDI_model.progress == MPIDI_PROGRESS_SERVER_KIND;
+
+    return is_ours && MPIR_CVAR_CH4_NAP_TURNS < INT_MAX && !MPIDI_thread_local.held;
 }
 
 static void yield(void)
@@ -160,34 +163,37 @@ static void yield(void)
         tsm_yield();
 }
 
-/* Offer the processor to other threads, as they outnumber processors. */
+/* Offer the processor to other threads, as they outnumber processors. Not for the poller of progress
+ * usc, which yields seldom: the other threads that wait would wait for each of its naps. */
 void MPIDI_section_offer(void)
 {
-    static __thread unsigned naps;
+    static __thread unsigned naps, next;
     uint64_t begin;
 
-    if (!may_nap()) {
-        yield();
-    } else if (naps > 0) {
+    if (naps > 0 && may_nap()) {
         naps--;
         tsm_nap();
+        return;
+    }
+    begin = tsm_now_ns();
+    yield();
+    if (tsm_now_ns() - begin > SLICE_NS) {
+        naps = next;
+        next = next ? MPL_MIN(2 * next, MOST_NAPS) : FIRST_NAPS;
     } else {
-        begin = tsm_now_ns();
-        yield();
-        if (tsm_now_ns() - begin > SLICE_NS)
-            naps = NAPS_AFTER_SLICE;
+        next = 0;
     }
 }
 
-/* The same in a wait that has had so many turns in vain. In a long wait a yield is not enough: the
- * scheduler may choose the same thread again, or another one that only yields, and a thread with work
- * to do gets one time slice in as many as there are threads. */
+/* Offer the processor in a wait that has had so many turns in vain. In a long wait a yield is not
+ * enough: the scheduler may choose the same thread again, or another one that only yields, and a thread
+ * with work to do gets one time slice in as many as there are threads. */
 void MPIDI_section_yield_or_nap(unsigned turns)
 {
     if (turns > (unsigned) MPIR_CVAR_CH4_NAP_TURNS && may_nap() && tsm_load_crowded())
         tsm_nap();
     else
-        MPIDI_section_offer();
+        tsm_yield();
 }
 
 /* Pause a loop that waits inside MPI: spin briefly, or offer the processor if other threads need it. */
