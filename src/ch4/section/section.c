@@ -20,12 +20,10 @@
 /* Spins of one pause. */
 #define PAUSE_SPINS 16
 
-/* A yield that takes as long gave a whole time slice away. If the next one does, too, a thread that
- * computes has it each time, and offers are naps for a while: after a nap the scheduler has the thread
- * back soon. */
+/* A yield that takes as long gave a whole time slice away, most likely to a thread that computes. The
+ * next offers are naps then: after a nap the scheduler has the thread back soon. */
 #define SLICE_NS 1000000
-#define FIRST_NAPS 4u
-#define MOST_NAPS 256u
+#define NAPS_AFTER_SLICE 256
 
 /* Drive the VCI for another thread, before the caller leaves it. Leaves that to the next holder if the
  * caller holds another lock, which a handler might want, or is in the middle of an operation. Counts
@@ -167,7 +165,7 @@ static void yield(void)
  * usc, which yields seldom: the other threads that wait would wait for each of its naps. */
 void MPIDI_section_offer(void)
 {
-    static __thread unsigned naps, next;
+    static __thread unsigned naps;
     uint64_t begin;
 
     if (naps > 0 && may_nap()) {
@@ -177,12 +175,8 @@ void MPIDI_section_offer(void)
     }
     begin = tsm_now_ns();
     yield();
-    if (tsm_now_ns() - begin > SLICE_NS) {
-        naps = next;
-        next = next ? MPL_MIN(2 * next, MOST_NAPS) : FIRST_NAPS;
-    } else {
-        next = 0;
-    }
+    if (tsm_now_ns() - begin > SLICE_NS)
+        naps = NAPS_AFTER_SLICE;
 }
 
 /* Offer the processor in a wait that has had so many turns in vain. In a long wait a yield is not
