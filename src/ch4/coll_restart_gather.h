@@ -12,9 +12,20 @@ static inline int coll_copy_at_start(const void *from, MPI_Aint from_count, MPI_
                                      void *to, MPI_Aint to_count, MPI_Datatype to_type,
                                      MPIR_Sched_t s)
 {
-    int mpi_errno = MPIR_Sched_copy(from, from_count, from_type, to, to_count, to_type, s);
+    MPI_Aint from_size, to_size;
+    int mpi_errno = MPI_SUCCESS;
 
-    return mpi_errno ? mpi_errno : MPIR_Sched_barrier(s);
+    MPIR_Datatype_get_size_macro(from_type, from_size);
+    MPIR_Datatype_get_size_macro(to_type, to_size);
+    /* now, as MPIR_Localcopy does, and not at the start */
+    MPIR_ERR_CHKANDJUMP(from_count * from_size > to_count * to_size, mpi_errno, MPI_ERR_TRUNCATE,
+                        "**truncate");
+    mpi_errno = MPIR_Sched_copy(from, from_count, from_type, to, to_count, to_type, s);
+    MPIR_ERR_CHECK(mpi_errno);
+    mpi_errno = MPIR_Sched_barrier(s);
+
+  fn_fail:
+    return mpi_errno;
 }
 
 #undef MPIR_Localcopy
