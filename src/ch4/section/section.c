@@ -161,14 +161,14 @@ static void yield(void)
         tsm_yield();
 }
 
-/* Offer the processor to other threads, as they outnumber processors. Not for the poller of progress
- * usc, which yields seldom: the other threads that wait would wait for each of its naps. */
+/* Offer the processor to other threads. Naps only while threads outnumber processors. Not for the poller
+ * of progress usc, which yields seldom: the other threads that wait would wait for each of its naps. */
 void MPIDI_section_offer(void)
 {
     static __thread unsigned naps;
     uint64_t begin;
 
-    if (naps > 0 && may_nap()) {
+    if (naps > 0 && may_nap() && tsm_load_crowded()) {
         naps--;
         tsm_nap();
         return;
