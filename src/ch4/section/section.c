@@ -161,7 +161,7 @@ static void yield(void)
         tsm_yield();
 }
 
-/* Offer the processor to other threads. Naps only while threads outnumber processors. Not for the poller
+/* Offer the processor to other threads; naps only while they outnumber processors. Not for the poller
  * of progress usc, which yields seldom: the other threads that wait would wait for each of its naps. */
 void MPIDI_section_offer(void)
 {
