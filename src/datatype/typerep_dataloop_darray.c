@@ -4,9 +4,9 @@
  */
 
 /*
- * The type from which the dataloop of a distributed array is made, in place of MPICH's: that of 4.0.2 places
- * the blocks of a cyclic dimension at the extent of what it has in the dimensions before, not at that
- * of the whole array there.
+ * The type from which the dataloop of a distributed array is made, in place of MPICH's: that of 4.0.2
+ * places the blocks of a cyclic dimension at the extent of what the process has in the dimensions
+ * before, not at that of the whole array there.
  *
  * Dimension by dimension, the fastest first: what this process has of one, as if it began at 0, with the
  * extent of all that the array has there. Where it does begin is added up for all dimensions.
@@ -140,6 +140,7 @@ int MPII_Typerep_convert_darray(int size, int rank, int ndims, const MPI_Aint * 
     MPI_Datatype type, next;
     MPI_Aint extent, first = 0, one = 1;
 
+    (void) size;
     MPIR_Datatype_get_extent_macro(oldtype, extent);
     mpi_errno = MPIR_Type_contiguous_large_impl(1, oldtype, &type);
     MPIR_ERR_CHECK(mpi_errno);

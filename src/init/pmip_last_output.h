@@ -7,24 +7,24 @@
 #define PMIP_LAST_OUTPUT_H_INCLUDED
 
 /*
- * Included by Hydra's proxy. mpirun ends as soon as it learns that a process has called MPI_Abort, so the
- * proxy passes on what its processes have printed before it passes on the abort. A pipe holds no more than
- * one read takes.
+ * Included by Hydra's proxy. mpirun ends as soon as it learns that a process has called MPI_Abort, so
+ * the proxy passes on what its processes have printed before it passes on the abort. A pipe holds no
+ * more than one read takes.
  */
 
 #include <poll.h>
 
 static HYD_status stdoe_cb(int fd, HYD_event_t events, void *userp);
 
-/* Whether a read of fd would return at once. The loop that calls stdoe_cb may have found data that has been
- * read since, for an abort. */
+/* Whether a read of fd would return at once. The loop that calls stdoe_cb may have found data that has
+ * been read since, for an abort. */
 static int has_output(int fd)
 {
     struct pollfd one = {.fd = fd,.events = POLLIN };
     return poll(&one, 1, 0) > 0;
 }
 
-/* Passes on what fd has, and leaves its end to the loop, which must not lose an entry in the middle. */
+/* Passes on what fd has, and leaves its end to the loop, which must not lose an entry meanwhile. */
 static HYD_status read_rest(int fd, int stdfd)
 {
     struct pollfd one = {.fd = fd,.events = POLLIN };
@@ -34,8 +34,8 @@ static HYD_status read_rest(int fd, int stdfd)
     return stdoe_cb(fd, HYD_POLLIN, (void *) (size_t) stdfd);
 }
 
-/* Before a PMI command goes to mpirun: if it is an abort, passes on all output. Standard error comes last,
- * as what has been printed last is on it. */
+/* Before a PMI command goes to mpirun: if it is an abort, passes on all output. Standard error comes
+ * last, as what has been printed last is on it. */
 static HYD_status last_output(const char *pmi_cmd)
 {
     HYD_status status = HYD_SUCCESS;

@@ -1,11 +1,11 @@
 /* Copyright (C) by the MPICH-TSM developers
  * See COPYRIGHT in top-level directory */
 
-/* What a process prints just before MPI_Abort, and what MPI_Abort prints, comes out of mpirun, and mpirun
- * ends. Starts itself: this process alone starts jobs by the mpirun of its own job. In the first ones the
- * last of 8 processes prints a line to both streams and aborts. In the others two processes abort, and
- * the mpirun has a clock on which a second passes each time that it looks: that of 4.0.2 waits forever
- * if a second begins at the wrong moment. */
+/* What a process prints just before MPI_Abort, and what MPI_Abort prints, comes out of mpirun, and
+ * mpirun ends. Starts itself: this process alone starts jobs by the mpirun of its own job. In the first
+ * ones the last of 8 processes prints a line to both streams and aborts. In the others two processes
+ * abort, and mpirun has a clock on which a second passes each time that it looks: that of 4.0.2 waits
+ * forever if a second begins at the wrong moment. */
 #include <limits.h>
 #include <mpi.h>
 #include <stdio.h>
