@@ -8,15 +8,15 @@
  * places the blocks of a cyclic dimension at the extent of what the process has in the dimensions
  * before, not at that of the whole array there.
  *
- * Dimension by dimension, the fastest first: what this process has of one, as if it began at 0, with the
- * extent of all that the array has there. Where it does begin is added up for all dimensions.
+ * Dimension by dimension, the fastest first: what this process has of one, as if it began at 0, with
+ * the extent of all that the array has there. Where it does begin is added up for all dimensions.
  */
 
 #include "mpiimpl.h"
 #include "typerep_internal.h"
 
-/* What a process has of a dimension, in indices: full blocks, each a stride behind the one before, and a
- * last one that is shorter. */
+/* What a process has of a dimension, in indices: full blocks, each a stride behind the one before, and
+ * a last one that is shorter. */
 typedef struct {
     MPI_Aint first, block, full, stride, rest;
 } part_t;
@@ -119,7 +119,7 @@ static int resize(MPI_Datatype * type, MPI_Aint extent)
     goto fn_exit;
 }
 
-/* The process's place in a dimension; processes are numbered with the last dimension running fastest. */
+/* The process's place in a dimension; processes are numbered with the last one running fastest. */
 static int coordinate(int rank, int dimension, int ndims, const int *psizes)
 {
     for (int i = ndims - 1; i > dimension; i--)
