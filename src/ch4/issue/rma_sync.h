@@ -84,6 +84,6 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_rma_waited(int mpi_errno)
 
 /* A call that may only wait. */
 #define MPIDI_RMA_WAITS(call_) \
-    (MPIDI_watchdog_enter(__func__), MPIDI_rma_waited(call_))
+    (MPIDI_RMA_NO_TURNS(), MPIDI_watchdog_enter(__func__), MPIDI_rma_waited(call_))
 
 #endif /* MPIDI_ISSUE_RMA_SYNC_H_INCLUDED */
