@@ -1,6 +1,6 @@
 /*
  * Copyright (C) by the MPICH-TSM developers
- *     See COPYRIGHT in top-level directory
+ * See COPYRIGHT in top-level directory
  */
 
 #include "mpiimpl.h"

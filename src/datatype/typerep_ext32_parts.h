@@ -1,14 +1,14 @@
 /*
  * Copyright (C) by the MPICH-TSM developers
- *     See COPYRIGHT in top-level directory
+ * See COPYRIGHT in top-level directory
  */
 
 #ifndef TYPEREP_EXT32_PARTS_H_INCLUDED
 #define TYPEREP_EXT32_PARTS_H_INCLUDED
 
-/* What datatypes consist of, for external32. A dataloop knows the element type of its data, except where
- * a struct has entries of different types: that is flattened to bytes, which need no conversion. Such
- * types are converted by what they were made of. */
+/* What datatypes consist of, for external32. A dataloop knows the element type of its data, except
+ * where a struct has entries of different types: that is flattened to bytes, which need no conversion.
+ * Such types are converted by what they were made of. */
 
 #include "mpiimpl.h"
 #include <stddef.h>
@@ -66,8 +66,8 @@ static inline const ext32_pair *ext32_find_pair(MPI_Datatype type)
     return NULL;
 }
 
-/* Two members of one type, side by side: the member, else MPI_DATATYPE_NULL. MPICH's table of external32
- * has none of these pairs, and its function takes these complex types for one number. */
+/* Two members of one type, side by side: the member, else MPI_DATATYPE_NULL. MPICH's table of
+ * external32 has none of these pairs, and its function takes these complex types for one number. */
 static inline MPI_Datatype ext32_twin(MPI_Datatype type)
 {
     if (type == MPI_2INT)
