@@ -107,7 +107,7 @@ static int resize(MPI_Datatype * type, MPI_Aint extent)
     int mpi_errno = MPI_SUCCESS;
     MPI_Datatype resized;
 
-    mpi_errno = MPIR_Type_create_resized(*type, 0, extent, &resized);
+    mpi_errno = MPIR_Type_create_resized_large_impl(*type, 0, extent, &resized);
     if (mpi_errno)
         MPIR_Type_free_impl(type);
     MPIR_ERR_CHECK(mpi_errno);
