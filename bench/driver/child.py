@@ -87,8 +87,10 @@ def run(command, env, limit):
         try:
             out, err = child.communicate(timeout=limit)
         except subprocess.TimeoutExpired:
-            found = picture(child.pid)
-            end(child)
+            try:
+                found = picture(child.pid)
+            finally:
+                end(child)
             return None, "", found
         except BaseException:
             end(child)

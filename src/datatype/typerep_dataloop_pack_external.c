@@ -240,6 +240,7 @@ static int convert(ext32_stream * s, char *buf, MPI_Aint count, MPI_Datatype typ
 {
     MPI_Aint size;
 
+    type = ext32_item(type);
     MPIR_Datatype_get_size_macro(type, size);
     if (size == 0 || count == 0)
         return MPI_SUCCESS;

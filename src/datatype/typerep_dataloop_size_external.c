@@ -36,6 +36,7 @@ static MPI_Aint size_of(MPI_Datatype type)
     MPI_Aint size, old_size;
     ext32_contents c;
 
+    type = ext32_item(type);
     MPIR_Datatype_get_size_macro(type, size);
     if (size == 0)
         return 0;

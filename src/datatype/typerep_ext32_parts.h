@@ -101,6 +101,24 @@ static inline void ext32_open(MPI_Datatype type, ext32_contents * c)
         MPIR_Datatype_get_extent_macro(types[0], c->unit);
 }
 
+/* The predefined type that one of MPI_Type_create_f90_* has one item of; all others as they are. */
+static inline MPI_Datatype ext32_item(MPI_Datatype type)
+{
+    MPIR_Datatype *ptr;
+
+    if (MPIR_DATATYPE_IS_PREDEFINED(type))
+        return type;
+    MPIR_Datatype_get_ptr(type, ptr);
+    switch (ptr->contents->combiner) {
+        case MPI_COMBINER_F90_REAL:
+        case MPI_COMBINER_F90_COMPLEX:
+        case MPI_COMBINER_F90_INTEGER:
+            return ptr->basic_type;
+        default:
+            return type;
+    }
+}
+
 /* The counts and the displacements that are counts. */
 static inline MPI_Aint ext32_number(const ext32_contents * c, MPI_Aint i)
 {
@@ -201,7 +219,8 @@ static inline bool ext32_is_plain(MPI_Datatype type)
             case MPI_COMBINER_F90_REAL:
             case MPI_COMBINER_F90_COMPLEX:
             case MPI_COMBINER_F90_INTEGER:
-                return true;
+                type = ext32_item(type);
+                break;
             case MPI_COMBINER_DARRAY:  /* has a struct within if the last block is short */
                 return false;
             case MPI_COMBINER_STRUCT:

@@ -8,11 +8,11 @@
 
 /*
  * Included by Hydra's proxy. mpirun ends as soon as it learns that a process has called MPI_Abort, so
- * the proxy passes on what its processes have printed before it passes on the abort. A pipe holds no
- * more than one read takes.
+ * the proxy passes on what its processes have printed before it passes on the abort.
  */
 
 #include <poll.h>
+#include <sys/ioctl.h>
 
 static HYD_status stdoe_cb(int fd, HYD_event_t events, void *userp);
 
@@ -24,14 +24,20 @@ static int has_output(int fd)
     return poll(&one, 1, 0) > 0;
 }
 
-/* Passes on what fd has, and leaves its end to the loop, which must not lose an entry meanwhile. */
+/* Passes on what fd has now, of a process that may print on, and leaves its end to the loop, which must
+ * not lose an entry meanwhile. */
 static HYD_status read_rest(int fd, int stdfd)
 {
-    struct pollfd one = {.fd = fd,.events = POLLIN };
+    HYD_status status = HYD_SUCCESS;
+    int left = 0;
 
-    if (fd == HYD_FD_CLOSED || poll(&one, 1, 0) <= 0 || !(one.revents & POLLIN))
-        return HYD_SUCCESS;
-    return stdoe_cb(fd, HYD_POLLIN, (void *) (size_t) stdfd);
+    if (fd == HYD_FD_CLOSED || ioctl(fd, FIONREAD, &left) < 0)
+        goto fn_exit;
+    for (; left > 0 && status == HYD_SUCCESS; left -= HYD_TMPBUF_SIZE)
+        status = stdoe_cb(fd, HYD_POLLIN, (void *) (size_t) stdfd);
+
+  fn_exit:
+    return status;
 }
 
 /* Before a PMI command goes to mpirun: if it is an abort, passes on all output. Standard error comes
