@@ -77,6 +77,35 @@ contains
     end do
   end subroutine
 
+  ! the parts of a complex number keep their places
+  subroutine external32()
+    type(MPI_Datatype) :: t
+    complex :: z(1) = [(1.0, 2.0)]
+    integer(1) :: bytes(8)
+    integer(MPI_ADDRESS_KIND) :: position = 0
+    call MPI_Type_create_f90_complex(6, 30, t)
+    call MPI_Pack_external('external32', z, 1, t, bytes, 8_MPI_ADDRESS_KIND, position)
+    call check(position == 8 .and. all(bytes == [63, -128, 0, 0, 64, 0, 0, 0]), 'external32')
+  end subroutine
+
+  ! no indices, whatever the program had in their number
+  subroutine refused()
+    type(MPI_Request) :: r(1)
+    integer :: indices(20), n, ierr
+    call MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN)
+    call MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN)
+    indices = 7
+    n = 8
+    r(1)%MPI_VAL = MPI_COMM_WORLD%MPI_VAL
+    call MPI_Waitsome(1, r, n, indices(4:), MPI_STATUSES_IGNORE, ierr)
+    call check(ierr /= MPI_SUCCESS .and. all(indices == 7), 'refused MPI_Waitsome')
+    n = 8
+    call MPI_Testsome(1, r, n, indices(4:), MPI_STATUSES_IGNORE, ierr)
+    call check(ierr /= MPI_SUCCESS .and. all(indices == 7), 'refused MPI_Testsome')
+    call MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL)
+    call MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL)
+  end subroutine
+
   subroutine messages(comm, turn)
     type(MPI_Comm), intent(in) :: comm
     integer, intent(in) :: turn
@@ -209,6 +238,8 @@ program fortran
   call MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, value, flag)
   call check(flag .and. value >= 32767, 'MPI_TAG_UB')
   call types()
+  call external32()
+  call refused()
   call MPI_Op_create(twice_and, .false., op)
   extra = 7
   call MPI_Comm_create_keyval(copy, delete, key, extra)
