@@ -40,6 +40,14 @@ void MPIDI_complete_wake(void);
  * active message, with the VCI of its window held. */
 void MPIDI_complete_counted(MPIR_Request * req, MPIR_cc_t * counter);
 
+/* Ask for the line of req that the caller is about to read and to write: one transfer in place of two,
+ * if another thread has it (doc/scale.md). A server wrote to the request as it issued it. */
+MPL_STATIC_INLINE_PREFIX void MPIDI_complete_fetch(const MPIR_Request * req)
+{
+    if (!MPIDI_thread_local.is_server)
+        tsm_prefetch_write(&req->cc);
+}
+
 /* Notify the waiters of req, whose counter has reached zero. The caller still has a reference. */
 MPL_STATIC_INLINE_PREFIX void MPIDI_complete_notify(MPIR_Request * req)
 {
@@ -54,6 +62,7 @@ MPL_STATIC_INLINE_PREFIX void MPIDI_complete_notify(MPIR_Request * req)
 #else
 #define MPIDI_complete_counted(req_, counter_) MPIR_cc_dec(counter_)
 #define MPIDI_complete_notify(req_) do { } while (0)
+#define MPIDI_complete_fetch(req_) do { } while (0)
 #endif
 
 /* 1 if the next MPIDI_complete of req completes it, so that a handler can clean up before. Only where
@@ -71,8 +80,10 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_complete_is_last(MPIR_Request * req)
 MPL_STATIC_INLINE_PREFIX void MPIDI_complete(MPIR_Request * req)
 {
     int incomplete;
-    MPIR_cc_t *notification = req->completion_notification;
+    MPIR_cc_t *notification;
 
+    MPIDI_complete_fetch(req);
+    notification = req->completion_notification;
     /* publishes the data and the status; pairs with the acquiring load of MPIR_Request_is_complete */
     MPIR_cc_decr(req->cc_ptr, &incomplete);
     if (!incomplete) {
