@@ -77,6 +77,18 @@ def end(child):
         signal_group(child, signal.SIGKILL)
 
 
+def output_of(child, limit):
+    """(standard output, standard error); None if the program does not end in `limit` seconds."""
+    for seconds in (limit, GRACE):
+        try:
+            return child.communicate(timeout=seconds)
+        except subprocess.TimeoutExpired:
+            if child.poll() is None:
+                return None
+            # it has ended: this process may have waited for a processor itself
+    return None
+
+
 def run(command, env, limit):
     """(status, standard output, standard error). The status is None if the program had to be ended
     after `limit` seconds, and in place of its error output stands what its threads did by then.
@@ -85,14 +97,12 @@ def run(command, env, limit):
                           stderr=subprocess.PIPE, text=True, errors="replace",
                           start_new_session=True) as child:
         try:
-            out, err = child.communicate(timeout=limit)
-        except subprocess.TimeoutExpired:
-            try:
-                found = picture(child.pid)
-            finally:
-                end(child)
-            return None, "", found
+            output = output_of(child, limit)
+            found = picture(child.pid) if output is None else None
         except BaseException:
             end(child)
             raise
-    return child.returncode, out, err
+        if output is None:
+            end(child)
+            return None, "", found
+    return child.returncode, *output
