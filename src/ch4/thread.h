@@ -90,6 +90,7 @@ typedef struct MPIDI_thread_local {
     unsigned arrived;           /* cells of shared memory that it has taken in; wraps around */
     unsigned handled;           /* those of them for no request of this process; drive.h */
     unsigned turns;             /* in vain, of its wait for one-sided operations; section.h */
+    int is_low;                 /* it enters sections with low priority */
 } MPIDI_thread_local_t;
 
 /* initial-exec saves a call on every access, but all of the library's thread-local memory must then fit

@@ -12,6 +12,7 @@
 #define LAST_TAG 1000
 #define REQUESTS 2              /* of a thread in an exchange */
 #define SERVERS 4               /* threads of the library, at most */
+#define PROBED_USEC 20000       /* for which a probe finds nothing */
 #define TIMED 16                /* of so many posts of a thread one is timed */
 
 static MPI_Comm comm[MT_MAX_THREADS];
@@ -410,6 +411,28 @@ static void unexpected(void)
     pv_free(set);
 }
 
+/* A probe that waits takes the lock with low priority, at each look and each poll (TOPC section 6.2): no
+ * acquisition is one of the main path. */
+static void probed(void)
+{
+    pv_set_t *set = pv_start();
+    double main_path, progress;
+
+    MT_OK(MPI_Barrier(MPI_COMM_WORLD));
+    if (mt.rank == 0) {
+        main_path = pv(set, "lock_acquired_main");
+        progress = pv(set, "lock_acquired_progress");
+        MT_OK(MPI_Probe(1, LAST_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+        PV_IS(set, "lock_acquired_main", main_path);
+        MT_CHECK(pv(set, "lock_acquired_progress") > progress, "a probe without the lock");
+        MT_OK(MPI_Recv(NULL, 0, MPI_INT, 1, LAST_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    } else if (mt.rank == 1) {
+        usleep(PROBED_USEC);
+        MT_OK(MPI_Send(NULL, 0, MPI_INT, 0, LAST_TAG, MPI_COMM_WORLD));
+    }
+    pv_free(set);
+}
+
 int main(int argc, char **argv)
 {
     const char *remote = getenv("MPIR_CVAR_NOLOCAL");
@@ -433,6 +456,8 @@ int main(int argc, char **argv)
     dangling();
     if (is_shared)
         unexpected();
+    if (!is_served)
+        probed();
     vcis = getenv("MPIR_CVAR_CH4_NUM_VCIS") ? atoi(getenv("MPIR_CVAR_CH4_NUM_VCIS")) : 1;
     pv_set_t *set = pv_start();
     MT_CHECK(pv_count(set, "polls") == vcis, "%d elements for %d VCIs", pv_count(set, "polls"), vcis);

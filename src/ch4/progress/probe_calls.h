@@ -5,8 +5,9 @@
 
 /* ch4_probe.h includes this after MPIDI_improbe and again behind its functions. A message of an
  * offloaded communicator is looked for at the ghost (casper/csp.h), from here on under MPICH's names.
- * MPID_Probe and MPID_Mprobe wait, and tell the watchdog. A probe polls the VCI that its message comes
- * to, as a test call does, and not all VCIs each time, as in MPICH. */
+ * MPID_Probe and MPID_Mprobe wait, and tell the watchdog; they take the lock of the VCI with low
+ * priority, as all blocking progress does (TOPC section 6.2). A probe polls the VCI that its message
+ * comes to, as a test call does, and not all VCIs each time, as in MPICH. */
 
 #ifndef MPID_Probe
 #include "../vci_at.h"
@@ -42,11 +43,19 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_improbe_or_ghost(int source, int tag, MPIR_Co
 #undef MPID_Probe
 #undef MPID_Mprobe
 
+#if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI
+#define MPIDI_PROBE_IS_LOW(low_) (MPIDI_thread_local.is_low = (low_))
+#else
+#define MPIDI_PROBE_IS_LOW(low_)
+#endif
+
 MPL_STATIC_INLINE_PREFIX int MPID_Probe(int source, int tag, MPIR_Comm * comm, int context_offset,
                                         MPI_Status * status)
 {
     MPIDI_wait_enter(__func__);
+    MPIDI_PROBE_IS_LOW(1);
     int mpi_errno = MPIDI_probe_untold(source, tag, comm, context_offset, status);
+    MPIDI_PROBE_IS_LOW(0);
     MPIDI_wait_exit();
     return mpi_errno;
 }
@@ -55,7 +64,9 @@ MPL_STATIC_INLINE_PREFIX int MPID_Mprobe(int source, int tag, MPIR_Comm * comm, 
                                          MPIR_Request ** message, MPI_Status * status)
 {
     MPIDI_wait_enter(__func__);
+    MPIDI_PROBE_IS_LOW(1);
     int mpi_errno = MPIDI_mprobe_untold(source, tag, comm, context_offset, message, status);
+    MPIDI_PROBE_IS_LOW(0);
     MPIDI_wait_exit();
     return mpi_errno;
 }

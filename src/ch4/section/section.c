@@ -112,6 +112,7 @@ static void exit_csync(MPIDU_Thread_mutex_t * m)
 /* Enter a mutex that the thread does not hold. */
 void MPIDI_section_enter_first(MPIDU_Thread_mutex_t * m, int low)
 {
+    low |= MPIDI_thread_local.is_low;
     if (unlikely(MPIDI_vci_lock_is_other(m))) {
         MPIDI_vci_other_enter(m, low);
         if (MPIDI_MODEL_LOCK == MPIDI_LOCK_COMBINING)
