@@ -2,7 +2,8 @@
  * See COPYRIGHT in top-level directory */
 
 /* Accumulates whose operation is not defined for their type: each call gives MPI_ERR_OP, or the flush
- * does; none waits for ever. Those that are defined, and MPI_REPLACE and MPI_NO_OP, are carried out. */
+ * does; none waits for ever. Those that are defined, and MPI_REPLACE and MPI_NO_OP, are carried out.
+ * Without elements no operation is refused. */
 #include "mt.h"
 
 static MPI_Win win;
@@ -59,6 +60,19 @@ static void defined(void)
     MT_CHECK(out[0] == 3 && out[1] == 1, "MPI_REPLACE gave %d, %d", out[0], out[1]);
 }
 
+static void empty(void)
+{
+    char none[1] = { 0 }, out[1];
+    MPI_Request r[2];
+
+    MT_OK(MPI_Accumulate(none, 0, MPI_BYTE, 1, 0, 0, MPI_BYTE, MPI_SUM, win));
+    MT_OK(MPI_Get_accumulate(none, 0, MPI_BYTE, out, 0, MPI_BYTE, 1, 0, 0, MPI_BYTE, MPI_SUM, win));
+    MT_OK(MPI_Raccumulate(none, 0, MPI_DOUBLE, 1, 0, 0, MPI_DOUBLE, MPI_BAND, win, &r[0]));
+    MT_OK(MPI_Rget_accumulate(none, 0, pair, out, 0, pair, 1, 0, 0, pair, MPI_PROD, win, &r[1]));
+    MT_OK(MPI_Waitall(2, r, MPI_STATUSES_IGNORE));
+    MT_OK(MPI_Win_flush(1, win));
+}
+
 int main(int argc, char **argv)
 {
     char *memory;
@@ -76,6 +90,7 @@ int main(int argc, char **argv)
         undefined();
         logical();
         defined();
+        empty();
     }
     MT_OK(MPI_Win_unlock_all(win));
     MT_OK(MPI_Win_free(&win));

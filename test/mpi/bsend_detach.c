@@ -3,12 +3,19 @@
 
 /* While a thread waits in MPI_Buffer_detach for a long message, others use the buffer and MPI: the peer
  * receives the long message only after theirs. The buffer that is detached is the one attached, and
- * every message has arrived. A message whose length is just above a power of 2^32 does not fit. */
+ * every message has arrived. A message whose length is just above a power of 2^32 does not fit.
+ * A buffer of the size that MPI asks for holds its messages at any address, and nothing beyond its end
+ * is written. */
 #include "mt.h"
 
 #define LONG 0
 #define SHORT 1
 #define ANSWER 2
+#define MANY 3
+
+#define HELD 20                 /* messages that nobody receives before the last is sent */
+#define HELD_BYTES 70001        /* of one: their sum, rounded up, needs more than the buffer */
+#define BEYOND 32               /* bytes behind the buffer */
 
 /* Time for the thread that detaches to get there. */
 #define WAIT_US 100000
@@ -95,6 +102,70 @@ static void receiver(char *message, int n)
         MT_CHECK(message[i] == 1, "byte %d is %d", i, message[i]);
 }
 
+static void check_beyond(const char *end)
+{
+    for (int i = 0; i < BEYOND; i++)
+        MT_CHECK(end[i] == '#', "byte %d behind the buffer is written", i);
+}
+
+static void detach_all(void)
+{
+    void *buffer;
+    int size;
+
+    MT_OK(MPI_Buffer_detach(&buffer, &size));
+}
+
+/* size bytes at an odd address, all that they need. */
+static void full_buffer(void)
+{
+    const int size = HELD * (HELD_BYTES + MPI_BSEND_OVERHEAD);
+    char *memory = mt_alloc((size_t) size + 1 + BEYOND), *message = mt_alloc(HELD_BYTES);
+
+    memset(memory, '#', (size_t) size + 1 + BEYOND);
+    memset(message, 2, HELD_BYTES);
+    MT_OK(MPI_Buffer_attach(memory + 1, size));
+    for (int i = 0; i < HELD; i++)
+        MT_OK(MPI_Bsend(message, HELD_BYTES, MPI_CHAR, mt.peer, MANY, MPI_COMM_WORLD));
+    check_beyond(memory + 1 + size);
+    MT_OK(MPI_Send(NULL, 0, MPI_INT, mt.peer, ANSWER, MPI_COMM_WORLD));
+    detach_all();
+    free(memory);
+    free(message);
+}
+
+static void receive_full_buffer(void)
+{
+    char *message = mt_alloc(HELD_BYTES);
+
+    MT_OK(MPI_Recv(NULL, 0, MPI_INT, mt.peer, ANSWER, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    for (int i = 0; i < HELD; i++) {
+        MT_OK(MPI_Recv(message, HELD_BYTES, MPI_CHAR, mt.peer, MANY, MPI_COMM_WORLD,
+                       MPI_STATUS_IGNORE));
+        MT_CHECK(message[0] == 2 && message[HELD_BYTES - 1] == 2, "message %d", i);
+    }
+    free(message);
+}
+
+/* Messages that are a little too long for an odd buffer are sent or refused. */
+static void odd_buffer(void)
+{
+    const int bytes = 200, size = bytes + MPI_BSEND_OVERHEAD;
+    char memory[1024], message[256] = { 0 };
+
+    memset(memory, '#', sizeof(memory));
+    MT_OK(MPI_Buffer_attach(memory + 1, size));
+    MT_OK(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN));
+    for (int n = bytes; n < bytes + 2 * BEYOND; n++) {
+        int rc = MPI_Bsend(message, n, MPI_CHAR, 0, MANY, MPI_COMM_SELF);
+        MT_CHECK(rc == MPI_SUCCESS || n > bytes, "%d bytes do not fit", n);
+        if (rc == MPI_SUCCESS)
+            MT_OK(MPI_Recv(message, n, MPI_CHAR, 0, MANY, MPI_COMM_SELF, MPI_STATUS_IGNORE));
+        check_beyond(memory + 1 + size);
+    }
+    detach_all();
+}
+
 int main(int argc, char **argv)
 {
     int n;
@@ -108,5 +179,11 @@ int main(int argc, char **argv)
     else if (mt.rank == 1)
         receiver(message, n);
     free(message);
+    if (mt.rank == 0) {
+        full_buffer();
+        odd_buffer();
+    } else if (mt.rank == 1) {
+        receive_full_buffer();
+    }
     return mt_finish();
 }

@@ -3,7 +3,8 @@
 
 /* MPI_Comm_create_from_group without a context id left is an error, for the world and for one process;
  * once ids are there again, it makes a communicator. The error handler is the one that the call is
- * given, as in MPI_Intercomm_create_from_groups: that of MPI_COMM_WORLD would end the program. */
+ * given, as in MPI_Intercomm_create_from_groups: that of MPI_COMM_WORLD would end the program. So does
+ * MPI_Dist_graph_create fail, by the handler of its communicator. */
 #include "mt.h"
 
 #define MOST 4096
@@ -71,6 +72,17 @@ static void must_work(MPI_Group group)
     MT_OK(MPI_Comm_free(&comm));
 }
 
+static void graph_must_fail(void)
+{
+    MPI_Comm graph = MPI_COMM_NULL;
+    int degree = 1;
+
+    MT_OK(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
+    check(MPI_Dist_graph_create(MPI_COMM_WORLD, 1, &mt.rank, &degree, &mt.peer, MPI_UNWEIGHTED,
+                                MPI_INFO_NULL, 0, &graph), graph, "a graph");
+    MT_OK(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL));
+}
+
 int main(int argc, char **argv)
 {
     static MPI_Comm comm[MOST];
@@ -84,6 +96,7 @@ int main(int argc, char **argv)
     n = fill_up(comm);
     all_must_fail(self, world, MPI_ERRORS_RETURN);
     all_must_fail(self, world, counting);
+    graph_must_fail();
     MT_CHECK(handled == 3, "the handler ran %d times", handled);
     MT_OK(MPI_Barrier(MPI_COMM_WORLD));
     while (n > 0)

@@ -57,12 +57,12 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_issue_plain_rma(const MPIDI_op_t * op)
 
 /* Returns an error if op is not defined for a type of the target: at the call, because the target of an
  * active message can only leave out its answer, so that a flush waits for ever. A type that has no
- * basic type of its own is left to what follows. */
-MPL_STATIC_INLINE_PREFIX int MPIDI_rma_check_op(MPI_Op op, MPI_Datatype datatype)
+ * basic type of its own is left to what follows. An accumulate of no elements does nothing. */
+MPL_STATIC_INLINE_PREFIX int MPIDI_rma_check_op(MPI_Op op, int count, MPI_Datatype datatype)
 {
     MPI_Datatype basic = datatype;
 
-    if (op == MPI_REPLACE || op == MPI_NO_OP || !HANDLE_IS_BUILTIN(op))
+    if (op == MPI_REPLACE || op == MPI_NO_OP || !HANDLE_IS_BUILTIN(op) || count == 0)
         return MPI_SUCCESS;
     if (!MPIR_DATATYPE_IS_PREDEFINED(datatype))
         MPIR_Datatype_get_basic_type(datatype, basic);
@@ -70,9 +70,9 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_rma_check_op(MPI_Op op, MPI_Datatype datatype
 }
 
 /* An accumulate, whose op has been checked: the part of the function that issues it is issue_. */
-#define MPIDI_RMA_CHECKED_OP_(datatype_, issue_) \
+#define MPIDI_RMA_CHECKED_OP_(count_, datatype_, issue_) \
     do { \
-        const int mpi_errno_ = MPIDI_rma_check_op(op, datatype_); \
+        const int mpi_errno_ = MPIDI_rma_check_op(op, count_, datatype_); \
         return likely(mpi_errno_ == MPI_SUCCESS) ? (issue_) : mpi_errno_; \
     } while (0)
 
@@ -140,7 +140,7 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_accumulate(const void *origin_addr, int origi
 {
     const MPIDI_op_t posted = MPIDI_RMA_OP_(ACCUMULATE, op);
 
-    MPIDI_RMA_CHECKED_OP_(target_datatype, MPIDI_issue_plain_rma(&posted));
+    MPIDI_RMA_CHECKED_OP_(target_count, target_datatype, MPIDI_issue_plain_rma(&posted));
 }
 
 MPL_STATIC_INLINE_PREFIX int MPIDI_raccumulate(const void *origin_addr, int origin_count,
@@ -151,7 +151,7 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_raccumulate(const void *origin_addr, int orig
 {
     const MPIDI_op_t posted = MPIDI_RMA_OP_(RACCUMULATE, op);
 
-    MPIDI_RMA_CHECKED_OP_(target_datatype, MPIDI_issue_requested_rma(&posted, request));
+    MPIDI_RMA_CHECKED_OP_(target_count, target_datatype, MPIDI_issue_requested_rma(&posted, request));
 }
 
 MPL_STATIC_INLINE_PREFIX int MPIDI_get_accumulate(const void *origin_addr, int origin_count,
@@ -163,7 +163,7 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_get_accumulate(const void *origin_addr, int o
 {
     const MPIDI_op_t posted = MPIDI_RMA_GET_ACC_(GET_ACCUMULATE);
 
-    MPIDI_RMA_CHECKED_OP_(target_datatype, MPIDI_issue_plain_rma(&posted));
+    MPIDI_RMA_CHECKED_OP_(target_count, target_datatype, MPIDI_issue_plain_rma(&posted));
 }
 
 MPL_STATIC_INLINE_PREFIX int MPIDI_rget_accumulate(const void *origin_addr, int origin_count,
@@ -176,7 +176,7 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_rget_accumulate(const void *origin_addr, int 
 {
     const MPIDI_op_t posted = MPIDI_RMA_GET_ACC_(RGET_ACCUMULATE);
 
-    MPIDI_RMA_CHECKED_OP_(target_datatype, MPIDI_issue_requested_rma(&posted, request));
+    MPIDI_RMA_CHECKED_OP_(target_count, target_datatype, MPIDI_issue_requested_rma(&posted, request));
 }
 
 MPL_STATIC_INLINE_PREFIX int MPIDI_fetch_and_op(const void *origin_addr, void *result_addr,
@@ -190,7 +190,7 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_fetch_and_op(const void *origin_addr, void *r
         .result = result_addr
     };
 
-    MPIDI_RMA_CHECKED_OP_(datatype, MPIDI_issue_plain_rma(&posted));
+    MPIDI_RMA_CHECKED_OP_(1, datatype, MPIDI_issue_plain_rma(&posted));
 }
 
 MPL_STATIC_INLINE_PREFIX int MPIDI_compare_and_swap(const void *origin_addr,

@@ -14,8 +14,6 @@
  *   MPIDI_UCX_barrier   the process manager's barrier, while a thread drives the workers. For
  *                       ucx_init.c, in whose only barrier it takes MPIR's place. */
 
-#include "ucx_impl.h"
-
 #include <pthread.h>
 #include <time.h>
 

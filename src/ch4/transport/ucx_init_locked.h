@@ -12,6 +12,7 @@
  * in between. No other VCI is polled before all workers are there; then they are flushed. */
 
 #include <ucp/api/ucp.h>
+#include "ucx_barrier.h"
 
 /* MPIDI_UCX_name, which calls ucp_name with VCI 0 locked. */
 #define MPIDI_UCX_LOCKED(name_, parameters_, arguments_) \
