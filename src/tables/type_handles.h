@@ -8,54 +8,65 @@
 
 /* For type_contents.c. MPI_Type_get_contents returns the handles of the types themselves, with a
  * reference for each, and the program frees these as well. A type's attributes belong to the last of
- * its handles, so the others are counted here: few programs have any, and none has many. */
+ * its handles, so the others are counted here, in a hash table: ROMIO has thousands for a moment when
+ * the type of a file access is a struct of as many types. */
+
+#include "uthash.h"
 
 typedef struct type_handles {
     MPI_Datatype type;
     int n;                      /* handles beside the first one */
-    struct type_handles *next;
+    UT_hash_handle hh;
 } type_handles_t;
 
 static type_handles_t *counted_types;
 static MPL_initlock_t counted_lock = MPL_INITLOCK_INITIALIZER;
 
-static type_handles_t **find_counted(MPI_Datatype type)
+/* With the lock. */
+static type_handles_t *find_counted(MPI_Datatype type)
 {
-    type_handles_t **link = &counted_types;
+    type_handles_t *counted;
 
-    while (*link && (*link)->type != type)
-        link = &(*link)->next;
-    return link;
+    HASH_FIND_INT(counted_types, &type, counted);
+    return counted;
+}
+
+/* With the lock. Returns NULL without memory. */
+static type_handles_t *begin_counting(MPI_Datatype type)
+{
+    type_handles_t *counted = MPL_calloc(1, sizeof(*counted), MPL_MEM_DATATYPE);
+
+    if (counted) {
+        counted->type = type;
+        HASH_ADD_INT(counted_types, type, counted, MPL_MEM_DATATYPE);
+    }
+    return counted;
 }
 
 /* Without memory the handle is not counted, and the first to be freed takes the attributes. */
 static void add_handle(MPIR_Datatype * type)
 {
-    type_handles_t **link;
+    type_handles_t *counted;
 
     MPIR_Object_add_ref(type);
     MPL_initlock_lock(&counted_lock);
-    link = find_counted(type->handle);
-    if (!*link) {
-        *link = MPL_calloc(1, sizeof(**link), MPL_MEM_DATATYPE);
-        if (*link)
-            (*link)->type = type->handle;
-    }
-    if (*link)
-        (*link)->n++;
+    counted = find_counted(type->handle);
+    if (!counted)
+        counted = begin_counting(type->handle);
+    if (counted)
+        counted->n++;
     MPL_initlock_unlock(&counted_lock);
 }
 
 /* 1 if the program has no other handle of the type, else it has one less now. */
 static int is_last_handle(MPI_Datatype type)
 {
-    type_handles_t **link, *counted;
+    type_handles_t *counted;
 
     MPL_initlock_lock(&counted_lock);
-    link = find_counted(type);
-    counted = *link;
+    counted = find_counted(type);
     if (counted && --counted->n == 0) {
-        *link = counted->next;
+        HASH_DELETE(hh, counted_types, counted, MPL_MEM_DATATYPE);
         MPL_free(counted);
     }
     MPL_initlock_unlock(&counted_lock);
