@@ -11,9 +11,9 @@
 #include "mpioprof.h"
 #endif
 
-/* In place of MPICH's. A file view of external32 accesses a buffer that has the layout of the program's,
- * with other bytes in its items. MPICH's buffer had no room for the gaps between several items, nor for
- * data before or behind the address of an item, such as with MPI_BOTTOM.
+/* In place of MPICH's. A file view of external32 accesses a buffer that has the layout of the
+ * program's, with other bytes in its items. MPICH's buffer had no room for the gaps between several
+ * items, nor for data before or behind the address of an item, such as with MPI_BOTTOM.
  *
  * The buffer begins with its first data: MPIU_external32_address is what to give to functions that want
  * the address of the first item (romio_external32.h). */

@@ -13,8 +13,8 @@
 
 void *MPIU_external32_address(const void *buf, int count, MPI_Datatype datatype);
 
-int MPIR_Ext_pack_external32(const void *buf, MPI_Aint n, MPI_Datatype type, void *packed, MPI_Aint size,
-                             MPI_Aint * position);
+int MPIR_Ext_pack_external32(const void *buf, MPI_Aint n, MPI_Datatype type, void *packed,
+                             MPI_Aint size, MPI_Aint * position);
 int MPIR_Ext_unpack_external32(const void *packed, MPI_Aint size, MPI_Aint * position, void *buf,
                                MPI_Aint n, MPI_Datatype type);
 
@@ -34,7 +34,8 @@ static inline void romio_external32_read(ADIO_File fd, void *buf, int n, MPI_Dat
 static inline void romio_external32_write(ADIO_File fd, const void *buf, int n, MPI_Datatype type,
                                           int pointer, ADIO_Offset at, ADIO_Status * status, int *err)
 {
-    ADIO_WriteStrided(fd, ROMIO_EXTERNAL32_ADDRESS(fd, buf, n, type), n, type, pointer, at, status, err);
+    ADIO_WriteStrided(fd, ROMIO_EXTERNAL32_ADDRESS(fd, buf, n, type), n, type, pointer, at, status,
+                      err);
 }
 
 static inline void romio_external32_read_coll(ADIO_File fd, void *buf, int n, MPI_Datatype type,

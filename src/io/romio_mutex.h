@@ -37,8 +37,8 @@ int MPIR_Ext_grequest_class_create(MPI_Grequest_query_function * query,
                                    MPIX_Grequest_wait_function * wait, MPIX_Grequest_class * made);
 void MPIR_Ext_grequest_return_errors(MPI_Request request, MPI_Comm comm);
 void MPIR_Ext_file_error_routine(MPI_File file, void (**function) (MPI_File *, int *, ...), int *kind);
-int MPIR_Ext_pack_external32(const void *buf, MPI_Aint n, MPI_Datatype type, void *packed, MPI_Aint size,
-                             MPI_Aint * position);
+int MPIR_Ext_pack_external32(const void *buf, MPI_Aint n, MPI_Datatype type, void *packed,
+                             MPI_Aint size, MPI_Aint * position);
 int MPIR_Ext_unpack_external32(const void *packed, MPI_Aint size, MPI_Aint * position, void *buf,
                                MPI_Aint n, MPI_Datatype type);
 
@@ -168,8 +168,8 @@ void MPIR_Ext_file_error_routine(MPI_File file, void (**function) (MPI_File *, i
 }
 
 /* The functions of MPI refuse MPI_BOTTOM. */
-int MPIR_Ext_pack_external32(const void *buf, MPI_Aint n, MPI_Datatype type, void *packed, MPI_Aint size,
-                             MPI_Aint * position)
+int MPIR_Ext_pack_external32(const void *buf, MPI_Aint n, MPI_Datatype type, void *packed,
+                             MPI_Aint size, MPI_Aint * position)
 {
     if (n == 0)
         return MPI_SUCCESS;

@@ -2,8 +2,8 @@
  * See COPYRIGHT in top-level directory */
 
 /* Records of different types go to a file in the format external32, from memory with gaps and to places
- * with gaps. With a native view their bytes are big-endian, and they are read back as they were. Several
- * datatypes describe the same memory, and all kinds of calls write and read it. */
+ * with gaps. With a native view their bytes are big-endian, and they are read back as they were.
+ * Several datatypes describe the same memory, and all kinds of calls write and read it. */
 #include "folder.h"
 
 #define RECORDS 5
@@ -70,8 +70,8 @@ static void check_bytes(MPI_File file, const char *what)
     for (int n = 0; n < RECORDS; n++) {
         MT_OK(MPI_File_read_at(file, n * IN_FILE, bytes, RECORD, MPI_BYTE, MPI_STATUS_IGNORE));
         for (int k = 0; k < RECORD; k++)
-            MT_CHECK(bytes[k] == big[n * RECORD + k], "%s: record %d, byte %d: %02x instead of %02x", what,
-                     n, k, bytes[k], big[n * RECORD + k]);
+            MT_CHECK(bytes[k] == big[n * RECORD + k], "%s: record %d, byte %d: %02x instead of %02x",
+                     what, n, k, bytes[k], big[n * RECORD + k]);
     }
 }
 
@@ -147,7 +147,8 @@ static const struct {
 };
 
 /* Without a type: one with the addresses of the records themselves. */
-static void access_records(MPI_File file, access_fn * call, void *buf, const shape * s, const char *what)
+static void access_records(MPI_File file, access_fn * call, void *buf, const shape * s,
+                           const char *what)
 {
     void *address = (void *) ((uintptr_t) buf - (uintptr_t) s->at);
     MPI_Datatype type = s->type;
