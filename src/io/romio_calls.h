@@ -26,6 +26,8 @@
  *                           attributes go in MPI_Finalize, when sessions may have files open, or be
  *                           opening one, or come later */
 
+#include "romio_external32.h"
+
 /* Returns 1 if the caller will open the file. */
 static inline int romio_shared_fp_begin(ADIO_File fd)
 {
@@ -79,16 +81,20 @@ static inline void romio_queue_drain_comm(MPI_Comm comm)
 
 #undef ADIO_IreadStridedColl
 #undef ADIO_IwriteStridedColl
-#define ADIO_IreadStridedColl(fd_, ...) \
+#define ADIO_IreadStridedColl(fd_, buf_, n_, type_, ...) \
     do { \
         romio_queue_give_external32(fd_, e32_buf, buf); \
-        (*(fd_)->fns->ADIOI_xxx_IreadStridedColl) (fd_, __VA_ARGS__); \
+        (*(fd_)->fns->ADIOI_xxx_IreadStridedColl) (fd_, \
+                                                   ROMIO_EXTERNAL32_ADDRESS(fd_, buf_, n_, type_), \
+                                                   n_, type_, __VA_ARGS__); \
         e32_buf = romio_queue_left_external32(fd_); \
     } while (0)
-#define ADIO_IwriteStridedColl(fd_, ...) \
+#define ADIO_IwriteStridedColl(fd_, buf_, n_, type_, ...) \
     do { \
-        romio_queue_give_external32(fd_, e32buf, NULL); \
-        (*(fd_)->fns->ADIOI_xxx_IwriteStridedColl) (fd_, __VA_ARGS__); \
+        romio_queue_give_external32(fd_, e32buf, e32buf); \
+        (*(fd_)->fns->ADIOI_xxx_IwriteStridedColl) (fd_, \
+                                                    ROMIO_EXTERNAL32_ADDRESS(fd_, buf_, n_, type_), \
+                                                    n_, type_, __VA_ARGS__); \
         e32buf = romio_queue_left_external32(fd_); \
     } while (0)
 

@@ -25,7 +25,7 @@ static void romio_cs_enter(void);
 static void romio_cs_exit(void);
 static void romio_cs_yield(void) ATTRIBUTE((unused));
 
-/* as in romio_let_in.h and romio_queue.h */
+/* as in romio_let_in.h, romio_queue.h and romio_external32.h */
 int MPIR_Ext_cs_let_in(void);
 void MPIR_Ext_cs_take_back(int depth);
 int MPIR_Ext_is_initialized(void);
@@ -37,6 +37,10 @@ int MPIR_Ext_grequest_class_create(MPI_Grequest_query_function * query,
                                    MPIX_Grequest_wait_function * wait, MPIX_Grequest_class * made);
 void MPIR_Ext_grequest_return_errors(MPI_Request request, MPI_Comm comm);
 void MPIR_Ext_file_error_routine(MPI_File file, void (**function) (MPI_File *, int *, ...), int *kind);
+int MPIR_Ext_pack_external32(const void *buf, MPI_Aint n, MPI_Datatype type, void *packed,
+                             MPI_Aint size, MPI_Aint * position);
+int MPIR_Ext_unpack_external32(const void *packed, MPI_Aint size, MPI_Aint * position, void *buf,
+                               MPI_Aint n, MPI_Datatype type);
 
 void MPIR_Ext_mutex_init(void)
 {
@@ -161,6 +165,23 @@ void MPIR_Ext_file_error_routine(MPI_File file, void (**function) (MPI_File *, i
         MPIR_Errhandler_free_impl(errhandler);
     }
     MPID_THREAD_CS_EXIT(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);
+}
+
+/* The functions of MPI refuse MPI_BOTTOM. */
+int MPIR_Ext_pack_external32(const void *buf, MPI_Aint n, MPI_Datatype type, void *packed,
+                             MPI_Aint size, MPI_Aint * position)
+{
+    if (n == 0)
+        return MPI_SUCCESS;
+    return MPIR_Pack_external_impl("external32", buf, n, type, packed, size, position);
+}
+
+int MPIR_Ext_unpack_external32(const void *packed, MPI_Aint size, MPI_Aint * position, void *buf,
+                               MPI_Aint n, MPI_Datatype type)
+{
+    if (n == 0)
+        return MPI_SUCCESS;
+    return MPIR_Unpack_external_impl("external32", packed, size, position, buf, n, type);
 }
 
 #define MPIR_Ext_mutex_init romio_mutex_init

@@ -276,6 +276,7 @@ static inline void romio_queue_drain(ADIO_File fd)
     }
 }
 
+/* user: the program's buffer for a read, else buf. */
 static inline void romio_queue_give_external32(ADIO_File fd, void *buf, void *user)
 {
     fd->romio.e32_buf = buf;
@@ -301,7 +302,7 @@ static inline int romio_queue_end(ADIOI_NBC_Request * r, int err)
 {
     if (r->romio.e32_buf) {
         romio_queue_keep(r, &err);
-        if (r->romio.e32_user)
+        if (r->romio.e32_user != r->romio.e32_buf && r->romio.error == MPI_SUCCESS)
             err = MPIU_read_external32_conversion_fn(r->romio.e32_user, r->romio.datatype,
                                                      r->romio.count, r->romio.e32_buf);
         ADIOI_Free(r->romio.e32_buf);
