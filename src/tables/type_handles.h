@@ -66,7 +66,7 @@ static int is_last_handle(MPI_Datatype type)
     MPL_initlock_lock(&counted_lock);
     counted = find_counted(type);
     if (counted && --counted->n == 0) {
-        HASH_DELETE(hh, counted_types, counted, MPL_MEM_DATATYPE);
+        HASH_DEL(counted_types, counted);
         MPL_free(counted);
     }
     MPL_initlock_unlock(&counted_lock);
