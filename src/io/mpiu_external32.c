@@ -21,8 +21,7 @@
 /* romio_external32.h: callers only convert what they could read */
 #undef MPIU_read_external32_conversion_fn
 
-/* So many bytes for each item are enough. */
-int MPIU_datatype_full_size(MPI_Datatype datatype, MPI_Aint * size)
+int MPIU_external32_item_size(MPI_Datatype datatype, int count, MPI_Aint * size)
 {
     MPI_Aint lb, extent, true_lb, true_extent;
     int err;
@@ -34,7 +33,7 @@ int MPIU_datatype_full_size(MPI_Datatype datatype, MPI_Aint * size)
         return err;
     if (extent < 0)
         extent = -extent;
-    *size = extent > true_extent ? extent : true_extent;
+    *size = count > 1 && extent > true_extent ? extent : true_extent;
     return MPI_SUCCESS;
 }
 
@@ -135,7 +134,7 @@ int MPIU_external32_buffer_setup(const void *buf, int count, MPI_Datatype type, 
     MPI_Aint size = 0;
     int err;
 
-    err = MPIU_datatype_full_size(type, &size);
+    err = MPIU_external32_item_size(type, count, &size);
     if (err != MPI_SUCCESS)
         return err;
     *newbuf = ADIOI_Malloc(size * count);

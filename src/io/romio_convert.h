@@ -26,18 +26,17 @@ static inline void romio_read_converted(romio_read_fn * read, ADIO_File fd, void
                                         MPI_Datatype type, int pointer, ADIO_Offset at,
                                         ADIO_Status * status, int *err)
 {
-    MPI_Aint size;
-    void *file_buf;
+    void *file_buf = NULL;
     int error_code;             /* no success: nothing is converted (romio_external32.h) */
 
     if (!fd->is_external32) {
         read(fd, buf, n, type, pointer, at, status, err);
         return;
     }
-    *err = MPIU_datatype_full_size(type, &size);
+    /* what lies beyond the end of the file is then converted to what the program has there */
+    *err = MPIU_external32_buffer_setup(buf, n, type, &file_buf);
     if (*err != MPI_SUCCESS)
         return;
-    file_buf = ADIOI_Malloc(size * n);
     read(fd, file_buf, n, type, pointer, at, status, &error_code);
     *err = MPIU_read_external32_conversion_fn(buf, type, n, file_buf);
     if (file_buf)

@@ -11,7 +11,13 @@
  * What could not be read is not converted: in MPICH that made the error a success. Those that MPICH
  * forgot include romio_convert.h, too. Included by romio_calls.h. */
 
+#include "mpiu_external32.h"
+
 void *MPIU_external32_address(const void *buf, int count, MPI_Datatype datatype);
+
+/* So many bytes for each of so many items are enough. The callers have a variable count. */
+int MPIU_external32_item_size(MPI_Datatype datatype, int count, MPI_Aint * size);
+#define MPIU_datatype_full_size(type_, size_) MPIU_external32_item_size(type_, count, size_)
 
 int MPIR_Ext_pack_external32(const void *buf, MPI_Aint n, MPI_Datatype type, void *packed,
                              MPI_Aint size, MPI_Aint * position);

@@ -31,7 +31,7 @@ static type_handles_t *find_counted(MPI_Datatype type)
     return counted;
 }
 
-/* With the lock. Returns NULL without memory. */
+/* With the lock. Returns NULL without memory; without memory for the table uthash ends the program. */
 static type_handles_t *begin_counting(MPI_Datatype type)
 {
     type_handles_t *counted = MPL_calloc(1, sizeof(*counted), MPL_MEM_DATATYPE);

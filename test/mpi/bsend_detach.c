@@ -15,6 +15,8 @@
 
 #define HELD 20                 /* messages that nobody receives before the last is sent */
 #define HELD_BYTES 70001        /* of one: their sum, rounded up, needs more than the buffer */
+#define SHORTEST 18             /* lengths of messages */
+#define ODD 8                   /* addresses of a buffer */
 #define BEYOND 32               /* bytes behind the buffer */
 
 /* Time for the thread that detaches to get there. */
@@ -147,11 +149,29 @@ static void receive_full_buffer(void)
     free(message);
 }
 
+/* Two messages in all that they need, at any address. */
+static void two_messages(void)
+{
+    char memory[512], message[SHORTEST] = { 0 };
+
+    for (int i = 0; i < SHORTEST * SHORTEST * ODD; i++) {
+        int n = i % SHORTEST, last = i / SHORTEST % SHORTEST, at = i / (SHORTEST * SHORTEST);
+        MPI_Request r[2];
+        MT_OK(MPI_Buffer_attach(memory + at, n + last + 2 * MPI_BSEND_OVERHEAD));
+        MT_OK(MPI_Ibsend(message, n, MPI_CHAR, 0, MANY, MPI_COMM_SELF, &r[0]));
+        MT_OK(MPI_Ibsend(message, last, MPI_CHAR, 0, MANY, MPI_COMM_SELF, &r[1]));
+        MT_OK(MPI_Waitall(2, r, MPI_STATUSES_IGNORE));
+        MT_OK(MPI_Recv(message, n, MPI_CHAR, 0, MANY, MPI_COMM_SELF, MPI_STATUS_IGNORE));
+        MT_OK(MPI_Recv(message, last, MPI_CHAR, 0, MANY, MPI_COMM_SELF, MPI_STATUS_IGNORE));
+        detach_all();
+    }
+}
+
 /* Messages that are a little too long for an odd buffer are sent or refused. */
 static void odd_buffer(void)
 {
     const int bytes = 200, size = bytes + MPI_BSEND_OVERHEAD;
-    char memory[1024], message[256] = { 0 };
+    char memory[1024], message[512] = { 0 };
 
     memset(memory, '#', sizeof(memory));
     MT_OK(MPI_Buffer_attach(memory + 1, size));
@@ -181,6 +201,7 @@ int main(int argc, char **argv)
     free(message);
     if (mt.rank == 0) {
         full_buffer();
+        two_messages();
         odd_buffer();
     } else if (mt.rank == 1) {
         receive_full_buffer();

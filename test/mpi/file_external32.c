@@ -167,6 +167,14 @@ static void access_records(MPI_File file, access_fn * call, void *buf, const sha
         MT_OK(MPI_Type_free(&type));
 }
 
+static MPI_Datatype resized(MPI_Datatype type, MPI_Aint lb, MPI_Aint extent)
+{
+    MPI_Datatype t;
+    MT_OK(MPI_Type_create_resized(type, lb, extent, &t));
+    MT_OK(MPI_Type_commit(&t));
+    return t;
+}
+
 static void write_and_read(const shape * s, int call)
 {
     char what[80];
@@ -196,6 +204,22 @@ static void fail_to_read(void)
     MT_OK(MPI_File_close(&file));
 }
 
+/* What lies beyond the end of the file stays as it was. */
+static void read_beyond_the_end(void)
+{
+    int value[5] = { 1, 2, 3, -7, -7 };
+    MPI_Request r;
+    MPI_File file = open_in_folder(MPI_COMM_SELF, "short", MPI_INFO_NULL);
+    MT_OK(MPI_File_set_view(file, 0, MPI_INT, MPI_INT, "external32", MPI_INFO_NULL));
+    MT_OK(MPI_File_write_at(file, 0, value, 3, MPI_INT, MPI_STATUS_IGNORE));
+    memset(value, 0, 3 * sizeof(int));
+    MT_OK(MPI_File_iread_at(file, 0, value, 5, MPI_INT, &r));
+    MT_OK(MPI_Wait(&r, MPI_STATUS_IGNORE));
+    for (int i = 0; i < 5; i++)
+        MT_CHECK(value[i] == (i < 3 ? i + 1 : -7), "value %d is %d", i, value[i]);
+    MT_OK(MPI_File_close(&file));
+}
+
 int main(int argc, char **argv)
 {
     mt_init_spawned(argc, argv, 1, 1);
@@ -207,12 +231,17 @@ int main(int argc, char **argv)
         { "several items", displaced(record, 0, IN_MEMORY), RECORDS, 0 },
         { "behind the address", displaced(record, AWAY, IN_MEMORY), RECORDS, AWAY },
         { "before the address", displaced(record, -AWAY, IN_MEMORY), RECORDS, -AWAY },
+        { "a lower bound below", resized(in_memory, -8, sizeof(out)), 1, 0 },
+        { "a lower bound above", resized(record, 8, IN_MEMORY), RECORDS, 0 },
+        { "resized twice", resized(resized(record, -4, 40), 0, IN_MEMORY), RECORDS, 0 },
+        { "one item, far from the next", resized(in_memory, 0, (MPI_Aint) 1 << 44), 1, 0 },
         { "MPI_BOTTOM", MPI_DATATYPE_NULL, 1, 0 }
     };
     for (int i = 0; i < (int) (sizeof(shapes) / sizeof(shapes[0])); i++)
         for (int call = 0; call < (int) (sizeof(calls) / sizeof(calls[0])); call++)
             write_and_read(&shapes[i], call);
     fail_to_read();
+    read_beyond_the_end();
     remove_folder();
     return mt_finish();
 }
