@@ -137,6 +137,32 @@ int MPIR_Ext_type_fits(MPI_Datatype type);
 
 #include "romio_holes.h"
 #include "romio_queue.h"
+
+/* The functions that read count the etypes of a filetype by an int where an offset is given, but not
+ * with the individual file pointer. */
+static inline void romio_read_strided(ADIO_File fd, void *buf, int count, MPI_Datatype datatype,
+                                      int file_ptr_type, ADIO_Offset offset, ADIO_Status * status,
+                                      int *error_code)
+{
+    const ADIO_Offset own = fd->fp_ind;
+    MPI_Count size;
+    int many;
+
+    MPI_Type_size_x(fd->filetype, &size);
+    many = file_ptr_type == ADIO_EXPLICIT_OFFSET && fd->etype_size > 0 &&
+        size / fd->etype_size > 0x7fffffff;
+    if (many) {
+        ADIOI_Get_byte_offset(fd, offset, &fd->fp_ind);
+        file_ptr_type = ADIO_INDIVIDUAL;
+    }
+    (*fd->fns->ADIOI_xxx_ReadStrided) (fd, buf, count, datatype, file_ptr_type, offset, status,
+                                       error_code);
+    if (many)
+        fd->fp_ind = own;
+}
+
+#undef ADIO_ReadStrided
+#define ADIO_ReadStrided romio_read_strided
 #if defined(ROMIO_INSIDE_MPICH) && defined(MPIOIMPL_H_INCLUDED)
 #include "romio_calls.h"
 #endif

@@ -8,9 +8,13 @@
 
 /* ROMIO walks the datatypes of views and buffers by MPI_Type_get_envelope and MPI_Type_get_contents,
  * which refuse those made with large counts (MPI_Type_vector_c). It gets the contents that such a type
- * would have if it had been made without: first the counts that are ints there, then addresses. The
- * functions of MPI_File_* refuse a type with a count that is no int (romio_calls.h), unless it
- * has no gaps, so that ROMIO does not walk it. For glue_romio.c; declared in romio_let_in.h. */
+ * would have if it had been made without: first the counts that are ints there, then addresses.
+ *
+ * A subarray or vector with a count that is no int looks like one of an equivalent type, in which
+ * strides are in bytes and blocks are types of their own. The functions of MPI_File_* refuse others
+ * with such a count (romio_calls.h), unless they have no gaps, so that ROMIO does not walk them.
+ *
+ * For glue_romio.c; declared in romio_let_in.h. */
 
 int MPIR_Ext_type_envelope(MPI_Datatype type, int *nints, int *nadds, int *ntypes, int *combiner);
 int MPIR_Ext_type_contents(MPI_Datatype type, int max_ints, int max_adds, int max_types, int *ints,
@@ -57,10 +61,90 @@ static MPIR_Datatype_contents *contents_of(MPI_Datatype type)
     return dt->contents;
 }
 
+static int counts_fit(MPIR_Datatype_contents * c)
+{
+    MPI_Aint *adds, *counts;
+    MPI_Datatype *types;
+    int *ints, fit;
+
+    MPIR_Datatype_access_contents(c, &ints, &adds, &counts, &types);
+    fit = c->nr_ints + c->nr_counts <= INT_MAX;
+    for (MPI_Aint i = 0; fit && i < int_counts(c); i++)
+        fit = counts[i] >= INT_MIN && counts[i] <= INT_MAX;
+    return fit;
+}
+
+static void wrap(MPI_Datatype * type, MPI_Count count, MPI_Count stride)
+{
+    MPI_Datatype inner = *type;
+
+    PMPI_Type_create_hvector_c(count, 1, stride, inner, type);
+    PMPI_Type_free(&inner);
+}
+
+static MPI_Datatype as_subarray(int dims, int order, const MPI_Aint * counts, MPI_Datatype old)
+{
+    const MPI_Aint *sizes = counts, *parts = counts + dims, *starts = counts + 2 * dims;
+    MPI_Count lb, stride, at = 0;
+    MPI_Datatype type, placed;
+
+    PMPI_Type_get_extent_c(old, &lb, &stride);
+    for (int i = 0; i < dims; i++) {
+        const int d = order == MPI_ORDER_C ? dims - 1 - i : i;
+        if (i == 0)
+            PMPI_Type_contiguous_c(parts[d], old, &type);
+        else
+            wrap(&type, parts[d], stride);
+        at += starts[d] * stride;
+        stride *= sizes[d];
+    }
+    PMPI_Type_create_hindexed_block_c(1, 1, &at, type, &placed);
+    PMPI_Type_free(&type);
+    PMPI_Type_create_resized_c(placed, 0, stride, &type);
+    PMPI_Type_free(&placed);
+    return type;
+}
+
+/* Returns a new type if the counts do not fit and another type may take the place of this one. */
+static MPI_Datatype equivalent(MPIR_Datatype_contents * c)
+{
+    MPI_Aint *adds, *counts;
+    MPI_Datatype *types, type = MPI_DATATYPE_NULL;
+    MPI_Count lb, extent = 1;
+    int *ints;
+
+    if (counts_fit(c))
+        return MPI_DATATYPE_NULL;
+    MPIR_Datatype_access_contents(c, &ints, &adds, &counts, &types);
+    if (c->combiner == MPI_COMBINER_SUBARRAY)
+        return as_subarray(ints[0], ints[1], counts, types[0]);
+    if (c->combiner == MPI_COMBINER_VECTOR)
+        PMPI_Type_get_extent_c(types[0], &lb, &extent);
+    if (c->combiner == MPI_COMBINER_VECTOR || c->combiner == MPI_COMBINER_HVECTOR) {
+        PMPI_Type_contiguous_c(counts[1], types[0], &type);
+        wrap(&type, counts[0], counts[2] * extent);
+    }
+    return type;
+}
+
+static int has_equivalent(MPIR_Datatype_contents * c)
+{
+    const int kind = c->combiner;
+
+    return (kind == MPI_COMBINER_SUBARRAY || kind == MPI_COMBINER_VECTOR ||
+            kind == MPI_COMBINER_HVECTOR) && !counts_fit(c);
+}
+
 int MPIR_Ext_type_envelope(MPI_Datatype type, int *nints, int *nadds, int *ntypes, int *combiner)
 {
-    const MPIR_Datatype_contents *c = contents_of(type);
+    MPIR_Datatype_contents *c = contents_of(type);
 
+    if (c && has_equivalent(c)) {
+        *nints = *ntypes = 1;
+        *nadds = 0;
+        *combiner = MPI_COMBINER_CONTIGUOUS;
+        return MPI_SUCCESS;
+    }
     *combiner = c ? c->combiner : MPI_COMBINER_NAMED;
     *nints = c ? (int) (c->nr_ints + int_counts(c)) : 0;
     *nadds = c ? (int) (c->nr_aints + c->nr_counts - int_counts(c)) : 0;
@@ -93,6 +177,11 @@ int MPIR_Ext_type_contents(MPI_Datatype type, int max_ints, int max_adds, int ma
     int *own_ints, before;
 
     MPIR_Assert(c && MPIR_Ext_type_fits(type));
+    if (has_equivalent(c)) {
+        ints[0] = 1;
+        types[0] = equivalent(c);
+        return MPI_SUCCESS;
+    }
     MPIR_Datatype_access_contents(c, &own_ints, &own_adds, &counts, &own_types);
     n = int_counts(c);
     before = n ? ints_before(c) : 0;
@@ -110,7 +199,7 @@ int MPIR_Ext_type_fits(MPI_Datatype type)
 {
     MPIR_Datatype_contents *c = contents_of(type);
     MPI_Aint *adds, *counts;
-    MPI_Datatype *types;
+    MPI_Datatype *types, other;
     MPIR_Datatype *dt;
     int *ints, fits = 1;
 
@@ -119,10 +208,15 @@ int MPIR_Ext_type_fits(MPI_Datatype type)
     MPIR_Datatype_get_ptr(type, dt);
     if (dt->is_contig && dt->true_lb <= 0)
         return 1;
+    if (!counts_fit(c)) {
+        other = equivalent(c);
+        fits = other != MPI_DATATYPE_NULL && !has_equivalent(contents_of(other)) &&
+            MPIR_Ext_type_fits(other);
+        if (other != MPI_DATATYPE_NULL)
+            PMPI_Type_free(&other);
+        return fits;
+    }
     MPIR_Datatype_access_contents(c, &ints, &adds, &counts, &types);
-    for (MPI_Aint i = 0; fits && i < int_counts(c); i++)
-        fits = counts[i] >= INT_MIN && counts[i] <= INT_MAX;
-    fits = fits && c->nr_ints + c->nr_counts <= INT_MAX;
     for (MPI_Aint i = 0; fits && i < c->nr_types; i++)
         fits = MPIR_Ext_type_fits(types[i]);
     return fits;

@@ -2,8 +2,9 @@
  * See COPYRIGHT in top-level directory */
 
 /* Datatypes made with large counts (MPI_Type_vector_c) in views and as types of buffers, in accesses of
- * all kinds: the file and the buffers have what the type made with ints says. A type with gaps and a
- * count that is no int is an error of the file, and one without gaps works. */
+ * all kinds: the file and the buffers have what the type made with ints says. So have views of arrays
+ * and vectors with more than INT_MAX elements; other types with gaps and such a count are errors of
+ * the file. */
 #include "folder.h"
 
 #define REPEAT 3
@@ -279,26 +280,77 @@ static void refused(MPI_Datatype type)
     MT_OK(MPI_Type_free(&type));
 }
 
+/* In a view of `large` is what a view of `plain` says. Both are freed. */
+static void same_view(MPI_Datatype plain, MPI_Datatype large)
+{
+    MT_OK(MPI_Type_commit(&plain));
+    MT_OK(MPI_Type_commit(&large));
+    memset(expected, 0, sizeof(expected));
+    put(ALONE, mine, expected, sizeof(expected), MPI_BYTE);
+    view(mine, large);
+    put(ALONE, 0, data, 64, MPI_BYTE);
+    view(mine, plain);
+    get(ALONE, 0, found, 64, MPI_BYTE);
+    memcpy(expected, data, 64);
+    same(found, 64, SUBARRAY_C, ALONE, "huge view");
+    view(mine, large);
+    for (int way = 0; way < WAYS; way++) {
+        get(way, 8, found, 56, MPI_BYTE);
+        memcpy(expected, data + 2, 56);
+        same(found, 56, SUBARRAY_C, way, "huge view");
+    }
+    view(0, MPI_BYTE);
+    MT_OK(MPI_Type_free(&plain));
+    MT_OK(MPI_Type_free(&large));
+}
+
+#define MANY ((MPI_Count) 3 << 30)
+
+/* The first bytes are accessed only. */
+static void huge_views(void)
+{
+    static const int sizes[2] = { 1000, 20 }, parts[2] = { 50, 4 }, starts[2] = { 3, 5 };
+    static const MPI_Count sizes_c[2] = { MANY, 20 }, parts_c[2] = { 50, 4 }, starts_c[2] = { 3, 5 };
+    static const MPI_Count size = MANY, part = 1000, start = 3;
+    MPI_Datatype plain, large, block;
+    MT_OK(MPI_Type_create_subarray(2, sizes, parts, starts, MPI_ORDER_C, MPI_INT, &plain));
+    MT_OK(MPI_Type_create_subarray_c(2, sizes_c, parts_c, starts_c, MPI_ORDER_C, MPI_INT, &large));
+    same_view(plain, large);
+    MT_OK(MPI_Type_create_subarray(1, sizes, parts, starts, MPI_ORDER_FORTRAN, MPI_INT, &plain));
+    MT_OK(MPI_Type_create_subarray_c(1, &size, &part, &start, MPI_ORDER_FORTRAN, MPI_INT, &large));
+    same_view(plain, large);
+    MT_OK(MPI_Type_vector(2, 40, 50, MPI_INT, &plain));
+    MT_OK(MPI_Type_vector_c(2, 40, MANY, MPI_INT, &large));
+    same_view(plain, large);
+    MT_OK(MPI_Type_vector(2, 40, 50, MPI_INT, &plain));
+    MT_OK(MPI_Type_create_hvector_c(2, 40, MANY, MPI_INT, &block));
+    MT_OK(MPI_Type_vector_c(1, 1, MANY, block, &large));
+    MT_OK(MPI_Type_free(&block));
+    same_view(plain, large);
+    MT_OK(MPI_Type_vector(2, 40, 50, MPI_INT, &plain));
+    MT_OK(MPI_Type_vector_c(2, MANY, MANY + 1, MPI_INT, &large));       /* an int would be 0 */
+    same_view(plain, large);
+    MT_OK(MPI_Type_contiguous(20, MPI_INT, &plain));
+    MT_OK(MPI_Type_contiguous_c(MANY, MPI_INT, &block));
+    MT_OK(MPI_Type_create_resized_c(block, 0, MANY * 8, &large));
+    MT_OK(MPI_Type_free(&block));
+    same_view(plain, large);
+}
+
 static void huge(void)
 {
+    static const MPI_Count at[2] = { 0, MANY };
     MPI_Datatype type, outer;
-    MT_OK(MPI_Type_vector_c(2, 1, (MPI_Count) 1 << 40, MPI_INT, &type));
+    MT_OK(MPI_Type_create_indexed_block_c(2, 1, at, MPI_INT, &type));
     MT_OK(MPI_Type_contiguous(1, type, &outer));
     refused(type);
     refused(outer);
-    MT_OK(MPI_Type_create_hvector_c((MPI_Count) 3 << 30, 1, 8, MPI_INT, &type));
+    MT_OK(MPI_Type_create_hvector_c(MANY, 1, 8, MPI_INT, &type));
     refused(type);
-    MT_OK(MPI_Type_contiguous_c((MPI_Count) 3 << 30, MPI_INT, &type));
-    MT_OK(MPI_Type_create_resized_c(type, 0, (MPI_Count) 1 << 40, &outer));
-    MT_OK(MPI_Type_commit(&outer));
-    view(mine, outer);
-    memset(expected, 1, sizeof(expected));
-    put(ALONE, 0, expected, sizeof(expected), MPI_BYTE);
-    view(0, MPI_BYTE);
-    get(ALONE, mine, found, sizeof(found), MPI_BYTE);
-    same(found, sizeof(found), RESIZED, ALONE, "huge view");
-    MT_OK(MPI_Type_free(&type));
+    MT_OK(MPI_Type_vector(2, 1, 2, MPI_INT, &outer));
+    MT_OK(MPI_Type_vector_c(2, MANY, MANY + 1, outer, &type));
     MT_OK(MPI_Type_free(&outer));
+    refused(type);
 }
 
 int main(int argc, char **argv)
@@ -317,6 +369,7 @@ int main(int argc, char **argv)
     MT_OK(MPI_Type_free(&plain));
     MT_OK(MPI_Type_free(&large));
     views_are_given();
+    huge_views();
     huge();
     MT_OK(MPI_File_close(&file));
     remove_folder();

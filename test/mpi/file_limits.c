@@ -182,11 +182,11 @@ static void no_context_id(void)
     static MPI_Comm comms[COMMS];
     int n = 0;
     MPI_File file = open_in_folder(MPI_COMM_WORLD, "shared", MPI_INFO_NULL);
-    MT_OK(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
-    while (n < COMMS && MPI_Comm_dup(MPI_COMM_WORLD, &comms[n]) == MPI_SUCCESS)
+    MT_OK(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN));
+    while (n < COMMS && MPI_Comm_dup(MPI_COMM_SELF, &comms[n]) == MPI_SUCCESS)
         n++;
     MT_CHECK(n < COMMS, "there are still context ids");
-    MT_OK(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL));
+    MT_OK(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL));
     open_fails(MPI_COMM_WORLD, "none");
     open_fails(MPI_COMM_SELF, "none");
     shared_fails(file);
