@@ -11,7 +11,8 @@
  * not. The macro of a name does not apply within its own text.
  *
  *   ADIO_Get_shared_fp, ADIO_Set_shared_fp   open the file of the shared pointer if it is not open: one
- *                           thread does, and others wait for it
+ *                           thread does, and others wait for it. If they fail, the call ends with the
+ *                           error: some went on, and others made it one that ends the process
  *   MPI_Recv, MPI_Bcast, MPI_Allreduce       on the communicator of a file end its nonblocking
  *                           collective operations first (romio_queue.h): the call waits for processes
  *                           that may wait for those
@@ -22,6 +23,10 @@
  *                           another process has a bad info
  *   MPIR_Abort              for the error of a call without a file ends the process: the caller's fh is
  *                           MPI_FILE_NULL, and has no communicator
+ *   MPI_Comm_dup            in MPI_File_open: returns with the error, for the default handler of files
+ *   MPIR_Ext_datatype_iscommitted   also refuses a type that ROMIO cannot walk (romio_types.h)
+ *   assert                  in the functions with a large count, on one that is no int: an error of the
+ *                           file instead
  *   MPI_Attr_put            ROMIO's delete function is called when MPI is taken down: MPI_COMM_SELF's
  *                           attributes go in MPI_Finalize, when sessions may have files open, or be
  *                           opening one, or come later */
@@ -43,17 +48,42 @@ static inline void romio_shared_fp_end(ADIO_File fd, int opens)
         fd->romio.opening_shared_fp = 0;
 }
 
+/* Others wait for a process that is ordered before them, or that moves the pointer for all. */
+static inline int romio_shared_fp_failed(ADIO_File fd, const char *caller, int err)
+{
+    int rank, size;
+
+    MPI_Comm_rank(fd->comm, &rank);
+    MPI_Comm_size(fd->comm, &size);
+    if (strstr(caller, "ordered") && rank + 1 < size)
+        MPI_Send(NULL, 0, MPI_BYTE, rank + 1, 0, fd->comm);
+    if (strstr(caller, "ordered_begin"))
+        fd->split_coll_count = 0;
+    if (strstr(caller, "seek_shared"))
+        MPI_Barrier(fd->comm);
+    return MPIO_Err_return_file(fd, err);
+}
+
+#define ROMIO_SHARED_FP_CHECK(fd_) \
+    if (error_code != MPI_SUCCESS) { \
+        error_code = romio_shared_fp_failed(fd_, __func__, error_code); \
+        goto fn_exit; \
+    }
+
 #define ADIO_Get_shared_fp(fd_, ...) \
     do { \
         int opens_ = romio_shared_fp_begin(fd_); \
         ADIO_Get_shared_fp(fd_, __VA_ARGS__); \
         romio_shared_fp_end(fd_, opens_); \
+        ROMIO_SHARED_FP_CHECK(fd_) \
     } while (0)
 #define ADIO_Set_shared_fp(fd_, ...) \
     do { \
         int opens_ = romio_shared_fp_begin(fd_); \
         ADIO_Set_shared_fp(fd_, __VA_ARGS__); \
         romio_shared_fp_end(fd_, opens_); \
+        if (strstr(__func__, "seek_shared")) \
+            ROMIO_SHARED_FP_CHECK(fd_) \
     } while (0)
 
 /* MPI_Comm_split_type gets here without ROMIO's mutex. */
@@ -135,6 +165,63 @@ void MPIR_Ext_file_error_routine(MPI_File fh, void (**function) (MPI_File *, int
 /* With MPI_COMM_NULL this process ends, as with MPI_COMM_SELF, which may not be there yet. */
 #define MPIR_Abort(comm_, ...) \
     MPIR_Abort(fh == ADIO_FILE_NULL ? MPI_COMM_NULL : (comm_), __VA_ARGS__)
+
+/* With ROMIO's mutex, which the call that fails gives back. */
+static inline int romio_open_failed(int err)
+{
+    err = MPIO_Err_return_file(MPI_FILE_NULL, err);
+    MPIR_Ext_cs_exit();
+    return err;
+}
+
+/* MPI_Comm_split_type duplicates a communicator of its caller, and has a pointer for the new one. */
+#undef MPI_Comm_dup
+#define MPI_Comm_dup(comm_, made_) \
+    do { \
+        int opens_ = (#made_)[0] == '&'; \
+        int err_ = ROMIO_LET_IN((opens_ ? MPIR_Ext_comm_dup : PMPI_Comm_dup) (comm_, made_)); \
+        if (opens_ && err_ != MPI_SUCCESS) \
+            return romio_open_failed(err_); \
+    } while (0)
+
+/* As in adio.h, which defines it after it has included this. */
+#define MPIR_ERR_RECOVERABLE 0
+
+static inline int romio_check_type(MPI_Datatype type)
+{
+    int err = MPIR_Ext_datatype_iscommitted(type);
+
+    if (err == MPI_SUCCESS && !MPIR_Ext_type_fits(type))
+        err = MPIO_Err_create_code(MPI_SUCCESS, MPIR_ERR_RECOVERABLE, "romio_check_type", __LINE__,
+                                   MPI_ERR_UNSUPPORTED_OPERATION, "**fileopunsupported", 0);
+    return err;
+}
+
+#define MPIR_Ext_datatype_iscommitted romio_check_type
+
+static inline int romio_bad_count(MPI_File fh, const char *name)
+{
+    ADIO_File file;
+    int error_code;
+
+    MPIR_Ext_cs_enter();
+    file = MPIO_File_resolve(fh);
+    MPIO_CHECK_FILE_HANDLE(file, name, error_code);
+    error_code = MPIO_Err_create_code(MPI_SUCCESS, MPIR_ERR_RECOVERABLE, name, __LINE__, MPI_ERR_COUNT,
+                                      "**iobadcount", 0);
+    error_code = MPIO_Err_return_file(file, error_code);
+  fn_exit:
+    MPIR_Ext_cs_exit();
+    return error_code;
+}
+
+/* All that mpi-io/ asserts is count <= INT_MAX, before anything else. Its files include assert.h later,
+ * which defines assert again, but does not declare glibc's function again. */
+#ifdef __GLIBC__
+#undef NDEBUG
+#include <assert.h>
+#define __assert_fail(text_, ...) ({ return romio_bad_count(fh, __func__); })
+#endif
 
 #undef MPI_Attr_put
 #define MPI_Attr_put(comm_, keyval_, value_) MPIR_Ext_at_end(ADIOI_End_call, &(keyval_))

@@ -14,7 +14,11 @@
  *
  *   ROMIO_LET_IN(call_)     the value of a call, made without the mutex if the thread has it
  *   ROMIO_SYSTEM_HINTS(fd_) make ADIOI_syshints: another thread sees all hints or none
- *   ROMIO_THREAD_CS_SCOPE() the mutex for the rest of a function */
+ *   ROMIO_THREAD_CS_SCOPE() the mutex for the rest of a function
+ *   MPI_Comm_dup            in the functions of the shared file pointer: they return, with the error in
+ *                           a parameter, for the handler of the file and not that of MPI_COMM_SELF (in
+ *                           mpi-io/: romio_calls.h)
+ *   MPI_Type_get_envelope, MPI_Type_get_contents   also for types made with large counts */
 
 #ifdef ROMIO_INSIDE_MPICH
 #include "mpir_ext.h"
@@ -29,6 +33,19 @@ void MPIR_Ext_cs_take_back(int had);
 void MPIR_Ext_cs_yield(void);
 
 void MPIR_Ext_at_end(MPI_Delete_function * function, int *keyval);
+
+/* MPI_Comm_dup without an error handler; the communicator is known to be one. */
+int MPIR_Ext_comm_dup(MPI_Comm comm, MPI_Comm * made);
+
+/* romio_types.h */
+int MPIR_Ext_type_envelope(MPI_Datatype type, int *nints, int *nadds, int *ntypes, int *combiner);
+int MPIR_Ext_type_contents(MPI_Datatype type, int max_ints, int max_adds, int max_types, int *ints,
+                           MPI_Aint * adds, MPI_Datatype * types);
+int MPIR_Ext_type_fits(MPI_Datatype type);
+#undef MPI_Type_get_envelope
+#undef MPI_Type_get_contents
+#define MPI_Type_get_envelope MPIR_Ext_type_envelope
+#define MPI_Type_get_contents MPIR_Ext_type_contents
 
 #define ROMIO_LET_IN(call_) \
     ({ \
@@ -79,7 +96,12 @@ void MPIR_Ext_at_end(MPI_Delete_function * function, int *keyval);
 #define MPI_Barrier(...) ROMIO_LET_IN(PMPI_Barrier(__VA_ARGS__))
 #define MPI_Bcast(...) ROMIO_LET_IN(PMPI_Bcast(__VA_ARGS__))
 #define MPI_Comm_create(...) ROMIO_LET_IN(PMPI_Comm_create(__VA_ARGS__))
-#define MPI_Comm_dup(...) ROMIO_LET_IN(PMPI_Comm_dup(__VA_ARGS__))
+#define MPI_Comm_dup(...) \
+    do { \
+        *error_code = ROMIO_LET_IN(MPIR_Ext_comm_dup(__VA_ARGS__)); \
+        if (*error_code != MPI_SUCCESS) \
+            return; \
+    } while (0)
 #define MPI_Comm_free(...) ROMIO_LET_IN(PMPI_Comm_free(__VA_ARGS__))
 #define MPI_Comm_split(...) ROMIO_LET_IN(PMPI_Comm_split(__VA_ARGS__))
 #define MPI_Gather(...) ROMIO_LET_IN(PMPI_Gather(__VA_ARGS__))
@@ -115,6 +137,32 @@ void MPIR_Ext_at_end(MPI_Delete_function * function, int *keyval);
 
 #include "romio_holes.h"
 #include "romio_queue.h"
+
+/* The functions that read count the etypes of a filetype by an int where an offset is given, but not
+ * with the individual file pointer. */
+static inline void romio_read_strided(ADIO_File fd, void *buf, int count, MPI_Datatype datatype,
+                                      int file_ptr_type, ADIO_Offset offset, ADIO_Status * status,
+                                      int *error_code)
+{
+    const ADIO_Offset own = fd->fp_ind;
+    MPI_Count size;
+    int many;
+
+    MPI_Type_size_x(fd->filetype, &size);
+    many = file_ptr_type == ADIO_EXPLICIT_OFFSET && fd->etype_size > 0 &&
+        size / fd->etype_size > 0x7fffffff;
+    if (many) {
+        ADIOI_Get_byte_offset(fd, offset, &fd->fp_ind);
+        file_ptr_type = ADIO_INDIVIDUAL;
+    }
+    (*fd->fns->ADIOI_xxx_ReadStrided) (fd, buf, count, datatype, file_ptr_type, offset, status,
+                                       error_code);
+    if (many)
+        fd->fp_ind = own;
+}
+
+#undef ADIO_ReadStrided
+#define ADIO_ReadStrided romio_read_strided
 #if defined(ROMIO_INSIDE_MPICH) && defined(MPIOIMPL_H_INCLUDED)
 #include "romio_calls.h"
 #endif

@@ -10,6 +10,7 @@
  * so that it can take it again and let others in (romio_let_in.h). MPICH's functions, which follow,
  * have other names here. */
 
+#include "romio_types.h"
 #include "tsm/tsm_wait.h"
 
 static MPL_initlock_t romio_init_lock = MPL_INITLOCK_INITIALIZER;
@@ -29,6 +30,7 @@ static void romio_cs_yield(void) ATTRIBUTE((unused));
 int MPIR_Ext_cs_let_in(void);
 void MPIR_Ext_cs_take_back(int depth);
 int MPIR_Ext_is_initialized(void);
+int MPIR_Ext_comm_dup(MPI_Comm comm, MPI_Comm * made);
 void MPIR_Ext_at_end(MPI_Delete_function * function, int *keyval);
 int MPIR_Ext_grequest_class_create(MPI_Grequest_query_function * query,
                                    MPI_Grequest_free_function * end,
@@ -105,6 +107,21 @@ int MPIR_Ext_is_initialized(void)
     MPID_THREAD_CS_EXIT(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);
     MPL_initlock_unlock(&MPIR_init_lock);
     return mpi_errno == MPI_SUCCESS;
+}
+
+int MPIR_Ext_comm_dup(MPI_Comm comm, MPI_Comm * made)
+{
+    MPIR_Comm *comm_ptr, *made_ptr = NULL;
+    int mpi_errno;
+
+    *made = MPI_COMM_NULL;
+    MPID_THREAD_CS_ENTER(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);
+    MPIR_Comm_get_ptr(comm, comm_ptr);
+    mpi_errno = MPIR_Comm_dup_impl(comm_ptr, &made_ptr);
+    if (mpi_errno == MPI_SUCCESS)
+        MPIR_OBJ_PUBLISH_HANDLE(*made, made_ptr->handle);
+    MPID_THREAD_CS_EXIT(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);
+    return mpi_errno;
 }
 
 static MPI_Delete_function *romio_end;

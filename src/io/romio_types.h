@@ -1,0 +1,225 @@
+/*
+ * Copyright (C) by the MPICH-TSM developers
+ *     See COPYRIGHT in top-level directory
+ */
+
+#ifndef ROMIO_TYPES_H_INCLUDED
+#define ROMIO_TYPES_H_INCLUDED
+
+/* ROMIO walks the datatypes of views and buffers by MPI_Type_get_envelope and MPI_Type_get_contents,
+ * which refuse those made with large counts (MPI_Type_vector_c). It gets the contents that such a type
+ * would have if it had been made without: first the counts that are ints there, then addresses.
+ *
+ * A subarray or vector with a count that is no int looks like one of an equivalent type, in which
+ * strides are in bytes and blocks are types of their own. The functions of MPI_File_* refuse others
+ * with such a count (romio_calls.h), unless they have no gaps, so that ROMIO does not walk them.
+ *
+ * For glue_romio.c; declared in romio_let_in.h. */
+
+int MPIR_Ext_type_envelope(MPI_Datatype type, int *nints, int *nadds, int *ntypes, int *combiner);
+int MPIR_Ext_type_contents(MPI_Datatype type, int max_ints, int max_adds, int max_types, int *ints,
+                           MPI_Aint * adds, MPI_Datatype * types);
+int MPIR_Ext_type_fits(MPI_Datatype type);
+
+/* The counts of a type that come first and are ints in the other form. */
+static MPI_Aint int_counts(const MPIR_Datatype_contents * c)
+{
+    switch (c->combiner) {
+        case MPI_COMBINER_HVECTOR:
+        case MPI_COMBINER_HINDEXED_BLOCK:
+            return MPL_MIN(2, c->nr_counts);
+        case MPI_COMBINER_HINDEXED:
+        case MPI_COMBINER_STRUCT:
+            return (c->nr_counts + 1) / 2;
+        case MPI_COMBINER_RESIZED:
+            return 0;
+        default:
+            return c->nr_counts;
+    }
+}
+
+/* The ints of a type made with large counts that come before its counts in the other form. */
+static int ints_before(const MPIR_Datatype_contents * c)
+{
+    switch (c->combiner) {
+        case MPI_COMBINER_SUBARRAY:
+            return 1;   /* the number of dimensions; the order comes last */
+        case MPI_COMBINER_DARRAY:
+            return 3;   /* size, rank and the number of dimensions */
+        default:
+            return 0;
+    }
+}
+
+static MPIR_Datatype_contents *contents_of(MPI_Datatype type)
+{
+    MPIR_Datatype *dt;
+
+    if (MPIR_DATATYPE_IS_PREDEFINED(type))
+        return NULL;
+    MPIR_Datatype_get_ptr(type, dt);
+    return dt->contents;
+}
+
+static int counts_fit(MPIR_Datatype_contents * c)
+{
+    MPI_Aint *adds, *counts;
+    MPI_Datatype *types;
+    int *ints, fit;
+
+    MPIR_Datatype_access_contents(c, &ints, &adds, &counts, &types);
+    fit = c->nr_ints + c->nr_counts <= INT_MAX;
+    for (MPI_Aint i = 0; fit && i < int_counts(c); i++)
+        fit = counts[i] >= INT_MIN && counts[i] <= INT_MAX;
+    return fit;
+}
+
+static void wrap(MPI_Datatype * type, MPI_Count count, MPI_Count stride)
+{
+    MPI_Datatype inner = *type;
+
+    PMPI_Type_create_hvector_c(count, 1, stride, inner, type);
+    PMPI_Type_free(&inner);
+}
+
+static MPI_Datatype as_subarray(int dims, int order, const MPI_Aint * counts, MPI_Datatype old)
+{
+    const MPI_Aint *sizes = counts, *parts = counts + dims, *starts = counts + 2 * dims;
+    MPI_Count lb, stride, at = 0;
+    MPI_Datatype type, placed;
+
+    PMPI_Type_get_extent_c(old, &lb, &stride);
+    for (int i = 0; i < dims; i++) {
+        const int d = order == MPI_ORDER_C ? dims - 1 - i : i;
+        if (i == 0)
+            PMPI_Type_contiguous_c(parts[d], old, &type);
+        else
+            wrap(&type, parts[d], stride);
+        at += starts[d] * stride;
+        stride *= sizes[d];
+    }
+    PMPI_Type_create_hindexed_block_c(1, 1, &at, type, &placed);
+    PMPI_Type_free(&type);
+    PMPI_Type_create_resized_c(placed, 0, stride, &type);
+    PMPI_Type_free(&placed);
+    return type;
+}
+
+/* Returns a new type if the counts do not fit and another type may take the place of this one. */
+static MPI_Datatype equivalent(MPIR_Datatype_contents * c)
+{
+    MPI_Aint *adds, *counts;
+    MPI_Datatype *types, type = MPI_DATATYPE_NULL;
+    MPI_Count lb, extent = 1;
+    int *ints;
+
+    if (counts_fit(c))
+        return MPI_DATATYPE_NULL;
+    MPIR_Datatype_access_contents(c, &ints, &adds, &counts, &types);
+    if (c->combiner == MPI_COMBINER_SUBARRAY)
+        return as_subarray(ints[0], ints[1], counts, types[0]);
+    if (c->combiner == MPI_COMBINER_VECTOR)
+        PMPI_Type_get_extent_c(types[0], &lb, &extent);
+    if (c->combiner == MPI_COMBINER_VECTOR || c->combiner == MPI_COMBINER_HVECTOR) {
+        PMPI_Type_contiguous_c(counts[1], types[0], &type);
+        wrap(&type, counts[0], counts[2] * extent);
+    }
+    return type;
+}
+
+static int has_equivalent(MPIR_Datatype_contents * c)
+{
+    const int kind = c->combiner;
+
+    return (kind == MPI_COMBINER_SUBARRAY || kind == MPI_COMBINER_VECTOR ||
+            kind == MPI_COMBINER_HVECTOR) && !counts_fit(c);
+}
+
+int MPIR_Ext_type_envelope(MPI_Datatype type, int *nints, int *nadds, int *ntypes, int *combiner)
+{
+    MPIR_Datatype_contents *c = contents_of(type);
+
+    if (c && has_equivalent(c)) {
+        *nints = *ntypes = 1;
+        *nadds = 0;
+        *combiner = MPI_COMBINER_CONTIGUOUS;
+        return MPI_SUCCESS;
+    }
+    *combiner = c ? c->combiner : MPI_COMBINER_NAMED;
+    *nints = c ? (int) (c->nr_ints + int_counts(c)) : 0;
+    *nadds = c ? (int) (c->nr_aints + c->nr_counts - int_counts(c)) : 0;
+    *ntypes = c ? (int) c->nr_types : 0;
+    return MPI_SUCCESS;
+}
+
+static void give_types(int n, const MPI_Datatype * types, MPI_Datatype * given)
+{
+    MPIR_Datatype *dt;
+
+    MPID_THREAD_CS_ENTER(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);
+    for (int i = 0; i < n; i++) {
+        given[i] = types[i];
+        if (!HANDLE_IS_BUILTIN(types[i])) {
+            MPIR_Datatype_get_ptr(types[i], dt);
+            MPIR_Datatype_ptr_add_ref(dt);
+        }
+    }
+    MPID_THREAD_CS_EXIT(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);
+}
+
+/* ROMIO's arrays have the lengths that the function before has told. */
+int MPIR_Ext_type_contents(MPI_Datatype type, int max_ints, int max_adds, int max_types, int *ints,
+                           MPI_Aint * adds, MPI_Datatype * types)
+{
+    MPIR_Datatype_contents *c = contents_of(type);
+    MPI_Aint *own_adds, *counts, n;
+    MPI_Datatype *own_types;
+    int *own_ints, before;
+
+    MPIR_Assert(c && MPIR_Ext_type_fits(type));
+    if (has_equivalent(c)) {
+        ints[0] = 1;
+        types[0] = equivalent(c);
+        return MPI_SUCCESS;
+    }
+    MPIR_Datatype_access_contents(c, &own_ints, &own_adds, &counts, &own_types);
+    n = int_counts(c);
+    before = n ? ints_before(c) : 0;
+    for (int i = 0; i < max_ints; i++)
+        ints[i] = i < before ? own_ints[i] :
+            i < before + n ? (int) counts[i - before] : own_ints[i - n];
+    for (int i = 0; i < max_adds; i++)
+        adds[i] = i < c->nr_aints ? own_adds[i] : counts[n + i - c->nr_aints];
+    give_types(max_types, own_types, types);
+    return MPI_SUCCESS;
+}
+
+/* A type that ADIOI_Datatype_iscontig finds contiguous is not walked. */
+int MPIR_Ext_type_fits(MPI_Datatype type)
+{
+    MPIR_Datatype_contents *c = contents_of(type);
+    MPI_Aint *adds, *counts;
+    MPI_Datatype *types, other;
+    MPIR_Datatype *dt;
+    int *ints, fits = 1;
+
+    if (!c)
+        return 1;
+    MPIR_Datatype_get_ptr(type, dt);
+    if (dt->is_contig && dt->true_lb <= 0)
+        return 1;
+    if (!counts_fit(c)) {
+        other = equivalent(c);
+        fits = other != MPI_DATATYPE_NULL && !has_equivalent(contents_of(other)) &&
+            MPIR_Ext_type_fits(other);
+        if (other != MPI_DATATYPE_NULL)
+            PMPI_Type_free(&other);
+        return fits;
+    }
+    MPIR_Datatype_access_contents(c, &ints, &adds, &counts, &types);
+    for (MPI_Aint i = 0; fits && i < c->nr_types; i++)
+        fits = MPIR_Ext_type_fits(types[i]);
+    return fits;
+}
+
+#endif /* ROMIO_TYPES_H_INCLUDED */
