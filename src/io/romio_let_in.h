@@ -18,7 +18,8 @@
  *   MPI_Comm_dup            in the functions of the shared file pointer: they return, with the error in
  *                           a parameter, for the handler of the file and not that of MPI_COMM_SELF (in
  *                           mpi-io/: romio_calls.h)
- *   MPI_Type_get_envelope, MPI_Type_get_contents   also for types made with large counts */
+ *   MPI_Type_get_envelope, MPI_Type_get_contents, MPI_Type_free   also for types made with large
+ *                           counts, and for pairs */
 
 #ifdef ROMIO_INSIDE_MPICH
 #include "mpir_ext.h"
@@ -42,8 +43,11 @@ int MPIR_Ext_type_envelope(MPI_Datatype type, int *nints, int *nadds, int *ntype
 int MPIR_Ext_type_contents(MPI_Datatype type, int max_ints, int max_adds, int max_types, int *ints,
                            MPI_Aint * adds, MPI_Datatype * types);
 int MPIR_Ext_type_fits(MPI_Datatype type);
+int MPIR_Ext_type_free(MPI_Datatype * type);
+#undef MPI_Type_free
 #undef MPI_Type_get_envelope
 #undef MPI_Type_get_contents
+#define MPI_Type_free MPIR_Ext_type_free
 #define MPI_Type_get_envelope MPIR_Ext_type_envelope
 #define MPI_Type_get_contents MPIR_Ext_type_contents
 

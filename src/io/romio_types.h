@@ -14,12 +14,39 @@
  * strides are in bytes and blocks are types of their own. The functions of MPI_File_* refuse others
  * with such a count (romio_calls.h), unless they have no gaps, so that ROMIO does not walk them.
  *
+ * A pair with a gap, such as MPI_DOUBLE_INT, looks like a struct: ROMIO takes named types to have no
+ * gaps. It frees what it gets, pairs too.
+ *
  * For glue_romio.c; declared in romio_let_in.h. */
 
 int MPIR_Ext_type_envelope(MPI_Datatype type, int *nints, int *nadds, int *ntypes, int *combiner);
 int MPIR_Ext_type_contents(MPI_Datatype type, int max_ints, int max_adds, int max_types, int *ints,
                            MPI_Aint * adds, MPI_Datatype * types);
 int MPIR_Ext_type_fits(MPI_Datatype type);
+int MPIR_Ext_type_free(MPI_Datatype * type);
+
+#define INT_BEHIND(first_) offsetof(struct { first_ a; int b; }, b)
+
+/* The type of the first part, and where the int is; 0 if type is not a pair with a gap. */
+static MPI_Aint int_of_pair(MPI_Datatype type, MPI_Datatype * first)
+{
+    switch (type) {
+        case MPI_SHORT_INT:
+            *first = MPI_SHORT;
+            return INT_BEHIND(short);
+        case MPI_LONG_INT:
+            *first = MPI_LONG;
+            return INT_BEHIND(long);
+        case MPI_DOUBLE_INT:
+            *first = MPI_DOUBLE;
+            return INT_BEHIND(double);
+        case MPI_LONG_DOUBLE_INT:
+            *first = MPI_LONG_DOUBLE;
+            return INT_BEHIND(long double);
+        default:
+            return 0;
+    }
+}
 
 /* The counts of a type that come first and are ints in the other form. */
 static MPI_Aint int_counts(const MPIR_Datatype_contents * c)
@@ -138,7 +165,14 @@ static int has_equivalent(MPIR_Datatype_contents * c)
 int MPIR_Ext_type_envelope(MPI_Datatype type, int *nints, int *nadds, int *ntypes, int *combiner)
 {
     MPIR_Datatype_contents *c = contents_of(type);
+    MPI_Datatype first;
 
+    if (int_of_pair(type, &first)) {
+        *nints = 3;
+        *nadds = *ntypes = 2;
+        *combiner = MPI_COMBINER_STRUCT;
+        return MPI_SUCCESS;
+    }
     if (c && has_equivalent(c)) {
         *nints = *ntypes = 1;
         *nadds = 0;
@@ -161,13 +195,13 @@ static void give_types(int n, const MPI_Datatype * types, MPI_Datatype * given)
         given[i] = types[i];
         if (!HANDLE_IS_BUILTIN(types[i])) {
             MPIR_Datatype_get_ptr(types[i], dt);
-            MPIR_Datatype_ptr_add_ref(dt);
+            MPIR_Type_add_handle(dt);
         }
     }
     MPID_THREAD_CS_EXIT(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);
 }
 
-/* ROMIO's arrays have the lengths that the function before has told. */
+/* ROMIO's arrays have the lengths that the function before has returned. */
 int MPIR_Ext_type_contents(MPI_Datatype type, int max_ints, int max_adds, int max_types, int *ints,
                            MPI_Aint * adds, MPI_Datatype * types)
 {
@@ -176,6 +210,14 @@ int MPIR_Ext_type_contents(MPI_Datatype type, int max_ints, int max_adds, int ma
     MPI_Datatype *own_types;
     int *own_ints, before;
 
+    if (int_of_pair(type, &types[0])) {
+        adds[1] = int_of_pair(type, &types[0]);
+        adds[0] = 0;
+        types[1] = MPI_INT;
+        ints[0] = 2;
+        ints[1] = ints[2] = 1;
+        return MPI_SUCCESS;
+    }
     MPIR_Assert(c && MPIR_Ext_type_fits(type));
     if (has_equivalent(c)) {
         ints[0] = 1;
@@ -220,6 +262,14 @@ int MPIR_Ext_type_fits(MPI_Datatype type)
     for (MPI_Aint i = 0; fits && i < c->nr_types; i++)
         fits = MPIR_Ext_type_fits(types[i]);
     return fits;
+}
+
+int MPIR_Ext_type_free(MPI_Datatype * type)
+{
+    if (!MPIR_DATATYPE_IS_PREDEFINED(*type))
+        return PMPI_Type_free(type);
+    *type = MPI_DATATYPE_NULL;
+    return MPI_SUCCESS;
 }
 
 #endif /* ROMIO_TYPES_H_INCLUDED */

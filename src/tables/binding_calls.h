@@ -54,7 +54,11 @@
         err_ ? err_ : csp_comm_agree(*(made_)); \
     })
 
-/* For MPI_Type_free (type_handles.h). */
+/* type_handles.h: give the program, or ROMIO, one more handle of a type, with a reference, which it
+ * frees by MPI_Type_free; the part of MPI_Type_free. Without memory the handle is not counted, and the
+ * first to be freed takes the attributes. */
+struct MPIR_Datatype;
+void MPIR_Type_add_handle(struct MPIR_Datatype *type);
 int MPIR_Type_forget_handle(MPI_Datatype type);
 
 #endif /* BINDING_CALLS_H_INCLUDED */

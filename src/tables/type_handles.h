@@ -43,8 +43,7 @@ static type_handles_t *begin_counting(MPI_Datatype type)
     return counted;
 }
 
-/* Without memory the handle is not counted, and the first to be freed takes the attributes. */
-static void add_handle(MPIR_Datatype * type)
+void MPIR_Type_add_handle(MPIR_Datatype * type)
 {
     type_handles_t *counted;
 
@@ -86,6 +85,6 @@ int MPIR_Type_forget_handle(MPI_Datatype type)
 }
 
 #undef MPIR_Datatype_ptr_add_ref
-#define MPIR_Datatype_ptr_add_ref(type_) add_handle(type_)
+#define MPIR_Datatype_ptr_add_ref(type_) MPIR_Type_add_handle(type_)
 
 #endif /* TYPE_HANDLES_H_INCLUDED */

@@ -204,6 +204,40 @@ static void fail_to_read(void)
     MT_OK(MPI_File_close(&file));
 }
 
+/* Pairs with gaps: as items of their own, and within another type. */
+static void pairs(MPI_Datatype pair, size_t size, size_t data, const char *view)
+{
+    unsigned char from[4 * sizeof(long double) * 2], to[sizeof(from)], packed[sizeof(from)];
+    unsigned char bytes[sizeof(from)];
+    int end = 0;
+    MPI_Datatype four;
+    MPI_File file = open_in_folder(MPI_COMM_SELF, "pairs", MPI_INFO_NULL);
+    MT_OK(MPI_Type_contiguous(4, pair, &four));
+    MT_OK(MPI_Type_commit(&four));
+    for (size_t i = 0; i < sizeof(from); i++)
+        from[i] = (unsigned char) (i % 64);
+    MT_OK(MPI_Pack(from, 4, pair, packed, (int) sizeof(packed), &end, MPI_COMM_SELF));
+    MT_CHECK((size_t) end == 4 * data, "%d bytes of pairs", end);
+    for (int call = 0; call < 2; call++) {
+        MPI_Datatype out_type = call ? four : pair, in_type = call ? pair : four;
+        MT_OK(MPI_File_set_view(file, 0, MPI_BYTE, MPI_BYTE, view, MPI_INFO_NULL));
+        MT_OK(MPI_File_write_at(file, 0, from, call ? 1 : 4, out_type, MPI_STATUS_IGNORE));
+        memset(to, 0xff, sizeof(to));
+        MT_OK(MPI_File_read_at(file, 0, to, call ? 4 : 1, in_type, MPI_STATUS_IGNORE));
+        for (size_t i = 0; i < 4 * size; i++)
+            MT_CHECK(to[i] == from[i] || to[i] == 0xff, "%s: byte %d of pairs", view, (int) i);
+        end = 0;
+        MT_OK(MPI_Pack(to, 4, pair, bytes, (int) sizeof(bytes), &end, MPI_COMM_SELF));
+        MT_CHECK(!memcmp(bytes, packed, 4 * data), "%s: pairs are not what was written", view);
+        if (strcmp(view, "native"))
+            continue;
+        MT_OK(MPI_File_read_at(file, 0, bytes, (int) (4 * data), MPI_BYTE, MPI_STATUS_IGNORE));
+        MT_CHECK(!memcmp(bytes, packed, 4 * data), "the file has other pairs");
+    }
+    MT_OK(MPI_File_close(&file));
+    MT_OK(MPI_Type_free(&four));
+}
+
 /* What lies beyond the end of the file stays as it was. */
 static void read_beyond_the_end(void)
 {
@@ -241,6 +275,11 @@ int main(int argc, char **argv)
         for (int call = 0; call < (int) (sizeof(calls) / sizeof(calls[0])); call++)
             write_and_read(&shapes[i], call);
     fail_to_read();
+    for (int i = 0; i < 2; i++) {
+        const char *view = i ? "external32" : "native";
+        pairs(MPI_DOUBLE_INT, 2 * sizeof(double), sizeof(double) + sizeof(int), view);
+        pairs(MPI_SHORT_INT, 2 * sizeof(int), sizeof(short) + sizeof(int), view);
+    }
     read_beyond_the_end();
     remove_folder();
     return mt_finish();

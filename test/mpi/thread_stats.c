@@ -411,8 +411,8 @@ static void unexpected(void)
     pv_free(set);
 }
 
-/* A probe that waits takes the lock with low priority, at each look and each poll (TOPC section 6.2): no
- * acquisition is one of the main path. */
+/* A probe that waits takes the lock with low priority, at each look and each poll (TOPC section 6.2):
+ * no acquisition is one of the main path. */
 static void probed(void)
 {
     pv_set_t *set = pv_start();
