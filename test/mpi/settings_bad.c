@@ -27,7 +27,11 @@ static const char *const wrong[] = {
     CH4 "THREAD_SUMMARY=3", "MPIR_CVAR_ENABLE_FT=1",
     "MPIR_CVAR_REQUEST_BATCH_SIZE=0", "MPIR_CVAR_REQUEST_POLL_FREQ=0",
     CH4 "NUM_AM_PACK_BUFFERS_PER_CHUNK=0", CH4 "AM_PACK_BUFFER_SIZE=1024",
-    CH4 "SHM_POSIX_IQUEUE_CELL_SIZE=69648",
+    CH4 "SHM_POSIX_IQUEUE_CELL_SIZE=69648"
+};
+
+/* Where messages go through our shared memory, not through UCX's. */
+static const char *const wrong_shm[] = {
     CH4 "SHM_POSIX_IQUEUE_CELL_SIZE=100", CH4 "SHM_POSIX_IQUEUE_NUM_CELLS=0"
 };
 
@@ -169,9 +173,20 @@ static int try_places(const char *program)
         is_taken(program, TWO AFFINITY "=auto");
 }
 
+static int is_over_ucx(void)
+{
+    char version[MPI_MAX_LIBRARY_VERSION_STRING];
+    int length;
+
+    MPI_Get_library_version(version, &length);
+    return strstr(version, "ch4:ucx") != NULL;
+}
+
 static int try_all(const char *program)
 {
     if (!are_refused(program, wrong, sizeof(wrong) / sizeof(wrong[0])))
+        return 0;
+    if (!is_over_ucx() && !are_refused(program, wrong_shm, sizeof(wrong_shm) / sizeof(wrong_shm[0])))
         return 0;
     for (unsigned i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
         if (!is_taken(program, good[i]))
