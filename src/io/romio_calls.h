@@ -48,6 +48,20 @@ static inline void romio_shared_fp_end(ADIO_File fd, int opens)
         fd->romio.opening_shared_fp = 0;
 }
 
+/* In a collective access, without data. */
+static inline void romio_take_part(ADIO_File fd, int writes)
+{
+    ADIO_Status status;
+    int err;
+
+    if (writes)
+        (*fd->fns->ADIOI_xxx_WriteStridedColl) (fd, NULL, 0, MPI_BYTE, ADIO_EXPLICIT_OFFSET, 0, &status,
+                                                &err);
+    else
+        (*fd->fns->ADIOI_xxx_ReadStridedColl) (fd, NULL, 0, MPI_BYTE, ADIO_EXPLICIT_OFFSET, 0, &status,
+                                               &err);
+}
+
 /* Others wait for a process that is ordered before them, or that moves the pointer for all. */
 static inline int romio_shared_fp_failed(ADIO_File fd, const char *caller, int err)
 {
@@ -57,6 +71,8 @@ static inline int romio_shared_fp_failed(ADIO_File fd, const char *caller, int e
     MPI_Comm_size(fd->comm, &size);
     if (strstr(caller, "ordered") && rank + 1 < size)
         MPI_Send(NULL, 0, MPI_BYTE, rank + 1, 0, fd->comm);
+    if (strstr(caller, "ordered"))
+        romio_take_part(fd, strstr(caller, "write") != NULL);
     if (strstr(caller, "ordered_begin"))
         fd->split_coll_count = 0;
     if (strstr(caller, "seek_shared"))

@@ -14,6 +14,9 @@
  * strides are in bytes and blocks are types of their own. The functions of MPI_File_* refuse others
  * with such a count (romio_calls.h), unless they have no gaps, so that ROMIO does not walk them.
  *
+ * An indexed type of types with gaps looks like a struct: ROMIO loses blocks behind the bounds of a
+ * resized type. Empty blocks are left out: ROMIO takes them for one item, and writes without end.
+ *
  * A pair with a gap, such as MPI_DOUBLE_INT, looks like a struct: ROMIO takes named types to have no
  * gaps. It frees what it gets, pairs too.
  *
@@ -76,6 +79,21 @@ static int ints_before(const MPIR_Datatype_contents * c)
         default:
             return 0;
     }
+}
+
+/* 1 for an indexed type of a type that ROMIO walks. */
+static int is_struct(MPIR_Datatype_contents * c)
+{
+    MPI_Aint *adds, *counts, true_lb, true_extent;
+    MPI_Datatype *types;
+    int *ints, is_contig;
+
+    if (c->combiner != MPI_COMBINER_INDEXED && c->combiner != MPI_COMBINER_HINDEXED)
+        return 0;
+    MPIR_Datatype_access_contents(c, &ints, &adds, &counts, &types);
+    MPIR_Datatype_is_contig(types[0], &is_contig);
+    PMPI_Type_get_true_extent(types[0], &true_lb, &true_extent);
+    return !is_contig || true_lb != 0;
 }
 
 static MPIR_Datatype_contents *contents_of(MPI_Datatype type)
@@ -179,6 +197,12 @@ int MPIR_Ext_type_envelope(MPI_Datatype type, int *nints, int *nadds, int *ntype
         *combiner = MPI_COMBINER_CONTIGUOUS;
         return MPI_SUCCESS;
     }
+    if (c && is_struct(c)) {
+        *nadds = *ntypes = (int) ((c->nr_ints + c->nr_counts + c->nr_aints - 1) / 2);
+        *nints = *ntypes + 1;
+        *combiner = MPI_COMBINER_STRUCT;
+        return MPI_SUCCESS;
+    }
     *combiner = c ? c->combiner : MPI_COMBINER_NAMED;
     *nints = c ? (int) (c->nr_ints + int_counts(c)) : 0;
     *nadds = c ? (int) (c->nr_aints + c->nr_counts - int_counts(c)) : 0;
@@ -186,19 +210,62 @@ int MPIR_Ext_type_envelope(MPI_Datatype type, int *nints, int *nadds, int *ntype
     return MPI_SUCCESS;
 }
 
-static void give_types(int n, const MPI_Datatype * types, MPI_Datatype * given)
+static void give_type(MPI_Datatype type, MPI_Datatype * given)
 {
     MPIR_Datatype *dt;
 
+    *given = type;
+    if (HANDLE_IS_BUILTIN(type))
+        return;
     MPID_THREAD_CS_ENTER(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);
-    for (int i = 0; i < n; i++) {
-        given[i] = types[i];
-        if (!HANDLE_IS_BUILTIN(types[i])) {
-            MPIR_Datatype_get_ptr(types[i], dt);
-            MPIR_Type_add_handle(dt);
-        }
-    }
+    MPIR_Datatype_get_ptr(type, dt);
+    MPIR_Type_add_handle(dt);
     MPID_THREAD_CS_EXIT(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);
+}
+
+/* The contents in the form without large counts: an int, an address. */
+static int int_at(const MPIR_Datatype_contents * c, const int *ints, const MPI_Aint * counts,
+                  MPI_Aint i)
+{
+    const MPI_Aint n = int_counts(c);
+    const int before = n ? ints_before(c) : 0;
+
+    return i < before ? ints[i] : i < before + n ? (int) counts[i - before] : ints[i - n];
+}
+
+static MPI_Aint add_at(const MPIR_Datatype_contents * c, const MPI_Aint * adds,
+                       const MPI_Aint * counts, MPI_Aint i)
+{
+    return i < c->nr_aints ? adds[i] : counts[int_counts(c) + i - c->nr_aints];
+}
+
+/* The types of empty blocks go last, as ROMIO frees all. If all blocks are empty, nothing changes. */
+static void leave_out_empty(int combiner, int *ints, MPI_Aint * adds, MPI_Datatype * types)
+{
+    const int all = ints[0], has_types = combiner == MPI_COMBINER_STRUCT;
+    int *displs = combiner == MPI_COMBINER_INDEXED ? ints + 1 + all : NULL;
+    int kept = 0;
+
+    for (int i = 0; i < all; i++) {
+        if (ints[1 + i] == 0)
+            continue;
+        ints[1 + kept] = ints[1 + i];
+        if (displs)
+            displs[kept] = displs[i];
+        else
+            adds[kept] = adds[i];
+        if (has_types && kept < i) {
+            MPI_Datatype type = types[i];
+            types[i] = types[kept];
+            types[kept] = type;
+        }
+        kept++;
+    }
+    if (kept == 0)
+        return;
+    if (displs)
+        memmove(ints + 1 + kept, displs, (size_t) kept * sizeof(int));
+    ints[0] = kept;
 }
 
 /* ROMIO's arrays have the lengths that the function before has returned. */
@@ -206,9 +273,9 @@ int MPIR_Ext_type_contents(MPI_Datatype type, int max_ints, int max_adds, int ma
                            MPI_Aint * adds, MPI_Datatype * types)
 {
     MPIR_Datatype_contents *c = contents_of(type);
-    MPI_Aint *own_adds, *counts, n;
+    MPI_Aint *own_adds, *counts, lb, extent = 0;
     MPI_Datatype *own_types;
-    int *own_ints, before;
+    int *own_ints, combiner, in_items;
 
     if (int_of_pair(type, &types[0])) {
         adds[1] = int_of_pair(type, &types[0]);
@@ -225,14 +292,20 @@ int MPIR_Ext_type_contents(MPI_Datatype type, int max_ints, int max_adds, int ma
         return MPI_SUCCESS;
     }
     MPIR_Datatype_access_contents(c, &own_ints, &own_adds, &counts, &own_types);
-    n = int_counts(c);
-    before = n ? ints_before(c) : 0;
+    combiner = is_struct(c) ? MPI_COMBINER_STRUCT : c->combiner;
+    in_items = combiner != c->combiner && c->combiner == MPI_COMBINER_INDEXED;
+    if (in_items)
+        PMPI_Type_get_extent(own_types[0], &lb, &extent);
     for (int i = 0; i < max_ints; i++)
-        ints[i] = i < before ? own_ints[i] :
-            i < before + n ? (int) counts[i - before] : own_ints[i - n];
+        ints[i] = int_at(c, own_ints, counts, i);
     for (int i = 0; i < max_adds; i++)
-        adds[i] = i < c->nr_aints ? own_adds[i] : counts[n + i - c->nr_aints];
-    give_types(max_types, own_types, types);
+        adds[i] = in_items ? extent * int_at(c, own_ints, counts, max_ints + i) :
+            add_at(c, own_adds, counts, i);
+    for (int i = 0; i < max_types; i++)
+        give_type(own_types[combiner == c->combiner ? i : 0], &types[i]);
+    if (combiner == MPI_COMBINER_INDEXED || combiner == MPI_COMBINER_HINDEXED ||
+        combiner == MPI_COMBINER_STRUCT)
+        leave_out_empty(combiner, ints, adds, types);
     return MPI_SUCCESS;
 }
 
@@ -248,7 +321,7 @@ int MPIR_Ext_type_fits(MPI_Datatype type)
     if (!c)
         return 1;
     MPIR_Datatype_get_ptr(type, dt);
-    if (dt->is_contig && dt->true_lb <= 0)
+    if (dt->is_contig && dt->true_lb == 0)
         return 1;
     if (!counts_fit(c)) {
         other = equivalent(c);

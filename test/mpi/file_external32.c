@@ -175,6 +175,16 @@ static MPI_Datatype resized(MPI_Datatype type, MPI_Aint lb, MPI_Aint extent)
     return t;
 }
 
+/* All records, with an empty block between. */
+static MPI_Datatype indexed(MPI_Datatype old)
+{
+    int lengths[4] = { 1, 2, 0, 2 }, at[4] = { 0, 1, 100, 3 };
+    MPI_Datatype t;
+    MT_OK(MPI_Type_indexed(4, lengths, at, old, &t));
+    MT_OK(MPI_Type_commit(&t));
+    return t;
+}
+
 static void write_and_read(const shape * s, int call)
 {
     char what[80];
@@ -268,6 +278,7 @@ int main(int argc, char **argv)
         { "a lower bound below", resized(in_memory, -8, sizeof(out)), 1, 0 },
         { "a lower bound above", resized(record, 8, IN_MEMORY), RECORDS, 0 },
         { "resized twice", resized(resized(record, -4, 40), 0, IN_MEMORY), RECORDS, 0 },
+        { "indexed", indexed(resized(record, 0, IN_MEMORY)), 1, 0 },
         { "one item, far from the next", resized(in_memory, 0, (MPI_Aint) 1 << 44), 1, 0 },
         { "MPI_BOTTOM", MPI_DATATYPE_NULL, 1, 0 }
     };
