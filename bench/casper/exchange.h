@@ -98,8 +98,8 @@ static inline void exchange_place(exchange_t * e, int place)
     }
 }
 
-/* No receive has wildcards: without this CSP_MATCHING=tag offloads nothing. Assertions alone, given to a
- * communicator that exists, do not do that (doc/casper.md). */
+/* No receive has wildcards: without this CSP_MATCHING=tag offloads nothing. Assertions alone, given to
+ * a communicator that exists, do not do that (doc/casper.md). */
 static inline void exchange_hint(MPI_Comm comm)
 {
     MPI_Info info;
@@ -113,7 +113,8 @@ static inline void exchange_hint(MPI_Comm comm)
     MPI_Info_free(&info);
 }
 
-/* Stops if there are ghosts and the communicator is left to MPICH: the run would say nothing of them. */
+/* Stops if there are ghosts, but the communicator is left to MPICH: the run would say nothing of
+ * them. */
 static inline void exchange_check_offload(MPI_Comm comm)
 {
     MPI_Info info;
