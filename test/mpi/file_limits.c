@@ -177,16 +177,41 @@ static void shared_fails(MPI_File file)
     ran(mt.rank == 0 ? 2 : 0, "MPI_File_seek_shared");
 }
 
-static void no_context_id(void)
+static int take_all_ids(MPI_Comm * comms)
 {
-    static MPI_Comm comms[COMMS];
     int n = 0;
-    MPI_File file = open_in_folder(MPI_COMM_WORLD, "shared", MPI_INFO_NULL);
     MT_OK(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN));
     while (n < COMMS && MPI_Comm_dup(MPI_COMM_SELF, &comms[n]) == MPI_SUCCESS)
         n++;
     MT_CHECK(n < COMMS, "there are still context ids");
     MT_OK(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL));
+    return n;
+}
+
+/* The others' ordered accesses, which are collective, end. */
+static void one_without_context_id(void)
+{
+    static MPI_Comm comms[COMMS];
+    MPI_File file = open_in_folder(MPI_COMM_WORLD, "one", MPI_INFO_NULL);
+    int n = mt.rank == 0 ? take_all_ids(comms) : 0;
+    if (mt.rank == 0) {
+        NO_ID(write_ordered(file, data, 1, MPI_BYTE, MPI_STATUS_IGNORE));
+        NO_ID(read_ordered(file, found, 1, MPI_BYTE, MPI_STATUS_IGNORE));
+    } else {
+        MT_OK(MPI_File_write_ordered(file, data, 1, MPI_BYTE, MPI_STATUS_IGNORE));
+        MT_OK(MPI_File_read_ordered(file, found, 1, MPI_BYTE, MPI_STATUS_IGNORE));
+    }
+    ran(mt.rank == 0 ? 2 : 0, "one process without a context id");
+    while (n > 0)
+        MT_OK(MPI_Comm_free(&comms[--n]));
+    MT_OK(MPI_File_close(&file));
+}
+
+static void no_context_id(void)
+{
+    static MPI_Comm comms[COMMS];
+    MPI_File file = open_in_folder(MPI_COMM_WORLD, "shared", MPI_INFO_NULL);
+    int n = take_all_ids(comms);
     open_fails(MPI_COMM_WORLD, "none");
     open_fails(MPI_COMM_SELF, "none");
     shared_fails(file);
@@ -271,6 +296,7 @@ int main(int argc, char **argv)
     MT_OK(MPI_File_create_errhandler(count, &handler));
     MT_OK(MPI_File_set_errhandler(MPI_FILE_NULL, handler));
     no_context_id();
+    one_without_context_id();
     large_counts();
     MT_OK(MPI_File_set_errhandler(MPI_FILE_NULL, MPI_ERRORS_RETURN));
     MT_OK(MPI_Errhandler_free(&handler));
