@@ -44,6 +44,7 @@ mpi_core_sources += \
     src/mpid/ch4/src/threads/transport/av_tables.c \
     src/mpid/ch4/src/threads/transport/dynproc.c \
     src/mpid/ch4/src/threads/transport/ring/ring.c \
+    src/mpid/ch4/src/threads/transport/win_table.c \
     src/mpid/ch4/src/threads/vci.c \
     src/mpid/ch4/src/threads/watched.c \
     src/util/object_name.c
