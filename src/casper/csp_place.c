@@ -24,7 +24,8 @@ static part_t *part_of(part_t * parts, int *n_parts, int domain)
 }
 
 /* Parts without a ghost come first, the largest first; then those that would have most users for each
- * ghost with one more; last of all those that would be left without users. */
+ * ghost with one more; last of all those that would be left without users. Of equal parts the last one
+ * gets it: process 0, which alone has the standard input, should stay a user. */
 static double need_of(const part_t * p)
 {
     int users = p->processes - p->ghosts - 1;
@@ -39,7 +40,7 @@ static void deal_ghosts(part_t * parts, int n_parts, int ghosts)
     while (ghosts-- > 0) {
         part_t *neediest = parts;
         for (int i = 1; i < n_parts; i++) {
-            if (need_of(&parts[i]) > need_of(neediest))
+            if (need_of(&parts[i]) >= need_of(neediest))
                 neediest = &parts[i];
         }
         neediest->ghosts++;

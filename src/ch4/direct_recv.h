@@ -14,6 +14,17 @@
 #include "direct_send.h"
 
 #ifndef MPIDI_CH4_DIRECT_NETMOD
+/* A message that had come before its receive or probe from any source was looked for in shared memory,
+ * but is of the network, if that does not match and shares the list of early messages
+ * (MPIR_CVAR_CH4_OFI_ENABLE_TAGGED=0): its sender gets the answer where it is. source: below 0 if the
+ * request is not that of the message. */
+MPL_STATIC_INLINE_PREFIX void MPIDI_message_set_local(MPIR_Request * message, MPIR_Comm * comm,
+                                                      int source)
+{
+    if (source >= 0)
+        MPIDI_REQUEST(message, is_local) = MPIDI_av_is_local(MPIDIU_comm_rank_to_av(comm, source));
+}
+
 /* The half in shared memory of a receive that fails takes no message any more. One that was given is
  * for the caller to complete, with the error; any other goes. */
 MPL_STATIC_INLINE_PREFIX void MPIDI_irecv_anysource_undo(MPIR_Request ** req, int is_given)
@@ -45,8 +56,13 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_irecv_anysource(void *buf, MPI_Aint count, MP
     MPIR_Assert(*req);
     vci = MPIDI_Request_get_vci(*req);
     MPID_THREAD_CS_ENTER(VCI, MPIDI_VCI(vci).lock);
-    if (MPIR_Request_is_complete(*req) || MPIDIG_REQUEST_IN_PROGRESS(*req))
-        goto fn_exit;   /* a message is here */
+    if (MPIR_Request_is_complete(*req))
+        goto fn_exit;
+    if (MPIDIG_REQUEST_IN_PROGRESS(*req)) {     /* a message is here */
+        if (!is_given)
+            MPIDI_message_set_local(*req, comm, MPIDIG_REQUEST(*req, u.recv.source));
+        goto fn_exit;
+    }
 
     mpi_errno = MPIDI_NM_mpi_irecv(buf, count, datatype, rank, tag, comm, context_offset, av,
                                    &nm_req, *req);

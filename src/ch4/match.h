@@ -103,6 +103,12 @@ MPL_STATIC_INLINE_PREFIX void MPIDI_match_remove(MPIR_Request * req)
     }
 }
 
+/* Whether req is in list, as the table knows without a search. */
+MPL_STATIC_INLINE_PREFIX bool MPIDI_match_is_listed(MPIR_Request * req, MPIR_Request * list)
+{
+    return MPIDI_MATCH(req).head != NULL;
+}
+
 /* Ask for the lines of the request behind req, which the next message is likely to match: with many
  * receives posted they are not in the nearest cache. */
 MPL_STATIC_INLINE_PREFIX void MPIDI_match_prefetch(const MPIR_Request * req)
@@ -157,6 +163,13 @@ MPL_STATIC_INLINE_PREFIX MPIR_Request *MPIDI_match_first(int source, int tag,
 #define MPIDI_match_add(req_, list_, q_) do { } while (0)
 #define MPIDI_match_remove(req_) do { } while (0)
 #define MPIDI_match_prefetch(req_) do { } while (0)
+
+MPL_STATIC_INLINE_PREFIX bool MPIDI_match_is_listed(MPIR_Request * req, MPIR_Request * list)
+{
+    for (; list && list != req; list = list->next)
+        MPIR_T_PVAR_COUNTER_INC(RECVQ, posted_recvq_match_attempts, 1);
+    return list != NULL;
+}
 #define MPIDI_match_first(source_, tag_, context_id_, list_, q_) (*(list_))
 #endif
 
@@ -226,18 +239,11 @@ MPL_STATIC_INLINE_PREFIX MPIR_Request *MPIDIG_rreq_dequeue(int rank, int tag,
     return req;
 }
 
-/* Returns 1 if req was in the list of posted receives, and takes it out. */
+/* Returns 1 if req, a receive, was in the list of posted receives, and takes it out. */
 MPL_STATIC_INLINE_PREFIX int MPIDIG_delete_posted(MPIR_Request * req, MPIR_Request ** list)
 {
-    MPIR_Request *at = *list;
-
     MPIR_T_PVAR_TIMER_START(RECVQ, time_failed_matching_postedq);
-    for (; at; at = at->next) {
-        MPIR_T_PVAR_COUNTER_INC(RECVQ, posted_recvq_match_attempts, 1);
-        if (at == req)
-            break;
-    }
-    if (!at) {
+    if (!MPIDI_match_is_listed(req, *list)) {
         MPIR_T_PVAR_TIMER_END(RECVQ, time_failed_matching_postedq);
         return 0;
     }

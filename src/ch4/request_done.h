@@ -135,9 +135,16 @@ static inline int MPIR_Request_poll(MPIR_Request * req, MPI_Status * status)
 
 /* MPI_Waitall waits for icount requests from index at on, then for the next batch. Before the first:
  * returns count if only functions of the program complete a later request, since another process may
- * wait for that before it sends what this batch waits for. The handles are not checked yet. */
-static inline int MPIR_Waitall_batch(int at, int icount, int count, const MPI_Request requests[])
+ * wait for that before it sends what this batch waits for. The handles are not checked yet. If some
+ * request fails, the program looks for it in all statuses: a null request has no error (MPI-4.0
+ * section 3.7.5). */
+static inline int MPIR_Waitall_batch(int at, int icount, int count, const MPI_Request requests[],
+                                     MPI_Status statuses[])
 {
+    for (int i = at; statuses != MPI_STATUSES_IGNORE && i < at + icount; i++) {
+        if (requests[i] == MPI_REQUEST_NULL)
+            statuses[i].MPI_ERROR = MPI_SUCCESS;
+    }
     for (int i = icount; at == 0 && i < count; i++) {
         MPIR_Request *req = NULL;
         if (requests[i] != MPI_REQUEST_NULL)

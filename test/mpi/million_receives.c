@@ -4,7 +4,7 @@
 /* The threads of process 1 post a million receives, each with a tag of its own, before process 0 sends
  * the first message. A VCI must have requests for all of them, and each message finds its receive, in a
  * time that does not grow with their number. Then a hundredth as many come before their receives,
- * which are posted in the reverse order. */
+ * which are posted in the reverse order. At last as many receives are cancelled, the last one first. */
 #include "mt.h"
 
 #define READY 0
@@ -42,11 +42,31 @@ static void receive_early(const mt_thread_t * t)
     }
 }
 
+static void post_and_cancel(const mt_thread_t * t)
+{
+    MPI_Request *r = mt_alloc((size_t) mt.iters * sizeof(*r));
+
+    for (long i = 0; i < mt.iters; i++)
+        MT_OK(MPI_Irecv(&in[tag_of(t, i)], 1, MPI_INT, 0, tag_of(t, i), MPI_COMM_WORLD, &r[i]));
+    for (long i = mt.iters; i-- > 0;) {
+        MPI_Status st;
+        int is_cancelled;
+
+        MT_OK(MPI_Cancel(&r[i]));
+        MT_OK(MPI_Wait(&r[i], &st));
+        MT_OK(MPI_Test_cancelled(&st, &is_cancelled));
+        MT_CHECK(is_cancelled, "receive %d is not cancelled", tag_of(t, i));
+    }
+    free(r);
+}
+
 static void *receiver(void *arg)
 {
     post_and_wait(arg);
     pthread_barrier_wait(&all);
     receive_early(arg);
+    pthread_barrier_wait(&all);
+    post_and_cancel(arg);
     return NULL;
 }
 

@@ -229,6 +229,33 @@ static void fail_within(char *out, char *in, int n)
     MT_OK(MPI_Comm_disconnect(&own));
 }
 
+/* MPI_Waitall and MPI_Testall, of more requests than MPICH looks at together: all but one are null, and
+ * have no error. */
+static void fail_among_null(int way, char *out, char *in, int n)
+{
+    enum { MANY = 140, BAD = 70 };
+    MPI_Request r[MANY], sent;
+    MPI_Status st[MANY];
+    int flag = 0, rc = MPI_SUCCESS;
+
+    make(POSTED);
+    for (int i = 0; i < MANY; i++)
+        r[i] = MPI_REQUEST_NULL;
+    memset(st, 0x55, sizeof(st));
+    begin(POSTED, own, out, in, n, &r[BAD], &sent);
+    MT_OK(MPI_Wait(&sent, MPI_STATUS_IGNORE));
+    if (way == WAITALL)
+        rc = MPI_Waitall(MANY, r, st);
+    while (way == TESTALL && rc == MPI_SUCCESS && !flag)
+        rc = MPI_Testall(MANY, r, &flag, st);
+    mt_fails(rc, MPI_ERR_IN_STATUS, way == WAITALL ? "MPI_Waitall" : "MPI_Testall");
+    for (int i = 0; i < MANY; i++)
+        MT_CHECK((st[i].MPI_ERROR == MPI_SUCCESS) == (i != BAD), "status %d has the error %d", i,
+                 st[i].MPI_ERROR);
+    by_own = by_world = 0;
+    MT_OK(MPI_Comm_disconnect(&own));
+}
+
 /* Messages within a call are not requests of the program; and after all that, errors of calls without
  * a request go to MPI_COMM_WORLD, and those of others to their communicators. */
 static void fail_calls(char *out, char *in, int n)
@@ -268,6 +295,8 @@ static void fail_all(char *out, char *in, int n)
     }
     fail_persistent(out, in, 4);
     fail_within(out, in, n);
+    fail_among_null(WAITALL, out, in, n);
+    fail_among_null(TESTALL, out, in, n);
     fail_calls(out, in, n);
 }
 

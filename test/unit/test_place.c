@@ -58,6 +58,14 @@ static void test_uneven(void **state)
     expect(lone, 6, 1, one);
 }
 
+/* Of equal domains the last ones get the ghosts. */
+static void test_equal(void **state)
+{
+    (void) state;
+    expect((const int[]) { 0, 1 }, 2, 1, (const int[]) { 0, -1 });
+    expect((const int[]) { 0, 1, 1 }, 3, 2, (const int[]) { 0, -1, -1 });
+}
+
 static void check_choice(const int *domain, int n, int ghosts)
 {
     int owner[MOST], users[MOST] = { 0 }, found = 0;
@@ -71,6 +79,7 @@ static void check_choice(const int *domain, int n, int ghosts)
             users[owner[i]]++;
     }
     assert_int_equal(found, ghosts);
+    assert_int_not_equal(owner[0], CSP_IS_GHOST);       /* it has the standard input */
 }
 
 /* A user whose domain has a ghost gets one of them. */
@@ -169,6 +178,7 @@ int main(void)
         cmocka_unit_test(test_machine),
         cmocka_unit_test(test_ghost_for_each_domain),
         cmocka_unit_test(test_uneven),
+        cmocka_unit_test(test_equal),
         cmocka_unit_test(test_any),
 #ifdef HAVE_HWLOC
         cmocka_unit_test(test_synthetic),

@@ -10,6 +10,7 @@
  * comes to, as a test call does, and not all VCIs each time, as in MPICH. */
 
 #ifndef MPID_Probe
+#include "../direct_recv.h"
 #include "../vci_at.h"
 
 MPL_STATIC_INLINE_PREFIX int MPIDI_iprobe_or_ghost(int source, int tag, MPIR_Comm * comm,
@@ -25,8 +26,16 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_improbe_or_ghost(int source, int tag, MPIR_Co
                                                     int *flag, MPIR_Request ** message,
                                                     MPI_Status * status)
 {
-    return csp_takes(comm, context_offset) ? csp_improbe(source, tag, comm, flag, message, status) :
-        MPIDI_improbe(source, tag, comm, context_offset, av, flag, message, status);
+    int mpi_errno;
+
+    if (csp_takes(comm, context_offset))
+        return csp_improbe(source, tag, comm, flag, message, status);
+    mpi_errno = MPIDI_improbe(source, tag, comm, context_offset, av, flag, message, status);
+#ifndef MPIDI_CH4_DIRECT_NETMOD
+    if (*flag && source == MPI_ANY_SOURCE)
+        MPIDI_message_set_local(*message, comm, (*message)->status.MPI_SOURCE);
+#endif
+    return mpi_errno;
 }
 
 #define MPID_Progress_test(state_) \
