@@ -190,6 +190,18 @@ static int turn_lone(unsigned done)
     return mpi_errno;
 }
 
+/* The end of a turn while threads outnumber processors. A flush that has nothing to wait for takes one
+ * turn, so that is like a test: a yield in each would cost it a time slice of another thread. */
+static void crowded_turn(unsigned turns)
+{
+    if (turns == 0) {
+        MPIDI_poll_test_failed(MPIDI_thread_self());
+    } else {
+        MPIDI_STATS(MPIDI_STATS_COUNT(yields, 1));
+        MPIDI_section_yield_or_nap(turns - 1);
+    }
+}
+
 int MPIDI_progress_turn_locked(int vci)
 {
     MPIDU_Thread_mutex_t *m = &MPIDI_VCI(vci).lock;
@@ -204,12 +216,10 @@ int MPIDI_progress_turn_locked(int vci)
     mpi_errno = drive_elsewhere();
     if (done != MPIDI_thread_done())
         MPIDI_thread_local.turns = 0;
-    if (tsm_load_crowded()) {
-        MPIDI_STATS(MPIDI_STATS_COUNT(yields, 1));
-        MPIDI_section_yield_or_nap(MPIDI_thread_local.turns++);
-    } else {
+    if (tsm_load_crowded())
+        crowded_turn(MPIDI_thread_local.turns++);
+    else
         MPIDI_section_pause();
-    }
     MPIDI_section_resume(m, depth, 1);
 
   fn_exit:

@@ -165,7 +165,21 @@ int MPIDI_OFI_inject_refused(int ctx_idx, int vni, ssize_t ret, const void *buf,
     return mpi_errno;
 }
 
-/* In MPI_Finalize, by the only thread left: issue what is still deferred. */
+/* A domain cannot be closed while memory is registered with it. */
+static int forget_left_windows(void)
+{
+    MPIDIU_map_entry_t *entry, *next;
+    int mpi_errno = MPI_SUCCESS;
+
+    HASH_ITER(hh, ((MPIDIU_map_t *) MPIDI_OFI_global.win_map)->head, entry, next) {
+        MPIDI_CHECKED(MPIDI_OFI_mpi_win_free_hook(entry->value));
+    }
+  fn_fail:
+    return mpi_errno;
+}
+
+/* In MPI_Finalize, by the only thread left: issue what is still deferred, and give back what windows
+ * that the program has not freed have from libfabric. */
 int MPIDI_OFI_deferred_finish(void)
 {
     int mpi_errno = MPI_SUCCESS;
@@ -180,6 +194,7 @@ int MPIDI_OFI_deferred_finish(void)
             MPIDI_OFI_global.ctx[ctx_idx].deferred.kept_error = MPI_SUCCESS;
         }
     }
+    MPIDI_CHECKED(forget_left_windows());
   fn_fail:
     return mpi_errno;
 }
