@@ -7,11 +7,15 @@
 #define NAMESERV_LOCKED_H_INCLUDED
 
 /* For pmi_nameserv.c: one thread at a time talks to the process manager. From here on, PMI's functions
- * of the name service are these. */
+ * of the name service are these. Without mpirun they fail. */
 
 #if !defined(USE_PMI2_API) && !defined(USE_PMIX_API)
+#include "threads/singleton.h"
+
 #define NAMESERV_LOCKED(call_) \
     int rc; \
+    if (MPIDI_is_singleton()) \
+        return PMI_FAIL; \
     MPID_THREAD_CS_ENTER(VCI, MPIR_THREAD_VCI_PMI_MUTEX); \
     rc = call_; \
     MPID_THREAD_CS_EXIT(VCI, MPIR_THREAD_VCI_PMI_MUTEX); \
