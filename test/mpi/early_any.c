@@ -1,9 +1,9 @@
 /* Copyright (C) by the MPICH-TSM developers
  * See COPYRIGHT in top-level directory */
 
-/* Messages that come before the receive or the probe from any source that finds them; their senders wait
- * for an answer. Without matching in the network (MPIR_CVAR_CH4_OFI_ENABLE_TAGGED=0) those of the network
- * are in one list with those of shared memory. */
+/* Messages that come before the receive or the probe from any source that finds them; their senders
+ * wait for an answer. Without matching in the network (MPIR_CVAR_CH4_OFI_ENABLE_TAGGED=0) those of the
+ * network are in one list with those of shared memory. */
 #include "mt.h"
 
 #define LARGE 100000

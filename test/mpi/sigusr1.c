@@ -1,10 +1,10 @@
 /* Copyright (C) by the MPICH-TSM developers
  * See COPYRIGHT in top-level directory */
 
-/* SIGUSR1, which mpirun sends if a process has failed, is the program's, too. Rank 0 has a handler of its
- * own, which MPI_Init leaves as it is: it gets what sigqueue sends with the signal. The others have none,
- * and live on. Then each thread raises the signal before each message. MPICH had two threads ask mpirun
- * at once who has failed; each might take the other's answer. */
+/* SIGUSR1, which mpirun sends if a process has failed, is the program's, too. Rank 0 has a handler of
+ * its own, which MPI_Init leaves as it is: it gets what sigqueue sends with the signal. The others have
+ * none, and live on. Then each thread raises the signal before each message. MPICH had two threads ask
+ * mpirun at once which processes have failed; each might take the other's answer. */
 #include "mt.h"
 
 #include <signal.h>
