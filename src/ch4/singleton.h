@@ -8,8 +8,8 @@
 
 #include <stdlib.h>
 
-/* Whether the process was started without mpirun. MPICH's PMI would then start an mpiexec to ask it, and
- * wait for ever to hear from it: Hydra's ends at once, as it does not know the option -pmi_args. */
+/* Whether the process was started without mpirun. MPICH's PMI would then start an mpiexec to ask it,
+ * and wait for ever to hear from it: Hydra's ends at once, as it does not know the option -pmi_args. */
 static inline bool MPIDI_is_singleton(void)
 {
 #if defined(USE_PMI_PORT) && !defined(USE_PMI2_API) && !defined(USE_PMIX_API)
