@@ -31,8 +31,8 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_improbe_or_ghost(int source, int tag, MPIR_Co
     if (csp_takes(comm, context_offset))
         return csp_improbe(source, tag, comm, flag, message, status);
     mpi_errno = MPIDI_improbe(source, tag, comm, context_offset, av, flag, message, status);
-#ifndef MPIDI_CH4_DIRECT_NETMOD
-    if (*flag && source == MPI_ANY_SOURCE)
+#if !defined(MPIDI_CH4_DIRECT_NETMOD) && !defined(HAVE_CH4_NETMOD_UCX)  /* UCX matches by itself */
+    if (mpi_errno == MPI_SUCCESS && *flag && source == MPI_ANY_SOURCE)
         MPIDI_message_set_local(*message, comm, (*message)->status.MPI_SOURCE);
 #endif
     return mpi_errno;

@@ -48,11 +48,6 @@ MPL_STATIC_INLINE_PREFIX void *MPIDI_map_lookup_locked(void *map, uint64_t id)
     return value;
 }
 
-MPL_STATIC_INLINE_PREFIX void *MPIDI_map_lookup_own(void *map, uint64_t id)
-{
-    return MPIDIU_map_lookup(map, id);
-}
-
 /* Unlike MPICH's it does not return the old value, which no caller uses. */
 MPL_STATIC_INLINE_PREFIX void MPIDI_map_update_own(void *map, uint64_t id, void *value,
                                                    MPL_memory_class class)

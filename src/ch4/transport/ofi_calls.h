@@ -13,8 +13,6 @@
  * the communicator of a send is the caller's comm.
  * Our own files call libfabric: a macro does not apply to its name in parentheses.
  *
- *   MPIDIU_map_lookup         without a mutex: MPICH's files of this netmod look up numbers of active
- *                             messages only, with their VCI locked (map_locked.h)
  *   MPIDI_OFI_CALL_RETRY      in place of MPICH's: what may still be refused is repeated
  *   MPIDI_OFI_idata_get_error_bits  in place of MPICH's, in MPIDI_OFI_recv_event, with its rreq and wc
  *   MPIDI_OFI_REQUEST_CREATE  in place of MPICH's: a model may have given the request
@@ -27,9 +25,6 @@
 #include "ofi_deferred.h"
 #include "ofi_deferred_recv.h"
 #include "ofi_deferred_call.h"
-
-#undef MPIDIU_map_lookup
-#define MPIDIU_map_lookup MPIDI_map_lookup_own
 
 #define MPIDI_OFI_CTX_BY_(member_, ep_) \
     ((int) ((MPL_container_of(&(ep_), MPIDI_OFI_context_t, member_)) - MPIDI_OFI_global.ctx))
