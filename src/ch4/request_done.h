@@ -133,24 +133,32 @@ static inline int MPIR_Request_poll(MPIR_Request * req, MPI_Status * status)
     return MPIR_Request_has_poll_fn(req) ? MPIR_Grequest_poll(req, status) : MPI_SUCCESS;
 }
 
+/* Whether only a function of the program completes the request. The handle is not checked yet. */
+static inline int MPIR_Request_is_polled(MPI_Request request)
+{
+    MPIR_Request *req = NULL;
+
+    if (request != MPI_REQUEST_NULL)
+        MPIR_Request_get_ptr(request, req);
+    return req && (MPIR_Request_has_poll_fn(req) || MPIR_Request_has_wait_fn(req));
+}
+
 /* MPI_Waitall waits for icount requests from index at on, then for the next batch. Before the first:
  * returns count if only functions of the program complete a later request, since another process may
- * wait for that before it sends what this batch waits for. The handles are not checked yet. If some
- * request fails, the program looks for it in all statuses: a null request has no error (MPI-4.0
- * section 3.7.5). */
+ * wait for that before it sends what this batch waits for. If some request fails, the program looks for
+ * it in all statuses: a null request of the batch has no error (MPI-4.0 section 3.7.5). */
 static inline int MPIR_Waitall_batch(int at, int icount, int count, const MPI_Request requests[],
                                      MPI_Status statuses[])
 {
+    for (int i = icount; at == 0 && i < count; i++) {
+        if (MPIR_Request_is_polled(requests[i])) {
+            icount = count;
+            break;
+        }
+    }
     for (int i = at; statuses != MPI_STATUSES_IGNORE && i < at + icount; i++) {
         if (requests[i] == MPI_REQUEST_NULL)
             statuses[i].MPI_ERROR = MPI_SUCCESS;
-    }
-    for (int i = icount; at == 0 && i < count; i++) {
-        MPIR_Request *req = NULL;
-        if (requests[i] != MPI_REQUEST_NULL)
-            MPIR_Request_get_ptr(requests[i], req);
-        if (req && (MPIR_Request_has_poll_fn(req) || MPIR_Request_has_wait_fn(req)))
-            return count;
     }
     return icount;
 }

@@ -173,6 +173,16 @@ static inline void mt_run(int n, void *(*fn) (void *))
         pthread_join(tid[i], NULL);
 }
 
+/* The same for all threads of the program, each of which has a copy of MPI_COMM_WORLD meanwhile. */
+static inline void mt_run_with_comms(void *(*fn) (void *), MPI_Comm comm[])
+{
+    for (int i = 0; i < mt.threads; i++)
+        MT_OK(MPI_Comm_dup(MPI_COMM_WORLD, &comm[i]));
+    mt_run(mt.threads, fn);
+    for (int i = 0; i < mt.threads; i++)
+        MT_OK(MPI_Comm_free(&comm[i]));
+}
+
 static inline int mt_finish(void)
 {
     MT_OK(MPI_Finalize());

@@ -45,10 +45,6 @@ static void *worker(void *arg)
 int main(int argc, char **argv)
 {
     mt_init(argc, argv, 8, 60);
-    for (int i = 0; i < mt.threads; i++)
-        MT_OK(MPI_Comm_dup(MPI_COMM_WORLD, &comm[i]));
-    mt_run(mt.threads, worker);
-    for (int i = 0; i < mt.threads; i++)
-        MPI_Comm_free(&comm[i]);
+    mt_run_with_comms(worker, comm);
     return mt_finish();
 }

@@ -6,11 +6,10 @@
 #ifndef MPIDI_MAP_LOCKED_H_INCLUDED
 #define MPIDI_MAP_LOCKED_H_INCLUDED
 
-/* MPICH's maps from ids to windows and the like: some of its functions have the mutex of the maps, some
- * have not. Here all have it, under their names, but for windows that win_table.h finds without it,
- * and for the maps of one VCI, whose lock its callers hold: those of the numbers of active messages,
- * which alone use MPIDIU_map_update, and for which ofi_calls.h takes MPIDI_map_lookup_own. Included by
- * am_flush.h for ch4_impl.h, after MPICH's functions. */
+/* MPICH's maps from ids to windows and the like: some of its functions have the mutex of the maps,
+ * some have not. Here all have it, under their names, but for windows that win_table.h finds without
+ * it, and for MPIDIU_map_update: only the numbers of active messages are updated, in maps of one VCI,
+ * whose lock the caller holds. Included by am_flush.h for ch4_impl.h, after MPICH's functions. */
 
 #include "win_table.h"
 
