@@ -17,6 +17,7 @@
 #include "mpidch4.h"
 #include "threads/coll_neighbours.h"
 #include "threads/rma_counts.h"
+#include "threads/singleton.h"
 
 /* Active messages need what comes with the first communicator of all processes: in a session without
  * one there are no windows and no partitioned communication. */
@@ -33,6 +34,10 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_no_world(void)
 #define MPID_Win_create_dynamic(...) MPIDI_WITH_WORLD(MPID_Win_create_dynamic(__VA_ARGS__))
 #define MPID_Win_allocate(...) MPIDI_WITH_WORLD(MPID_Win_allocate(__VA_ARGS__))
 #define MPID_Win_allocate_shared(...) MPIDI_WITH_WORLD(MPID_Win_allocate_shared(__VA_ARGS__))
+
+/* For mpir_pmi.c: without mpirun nobody can start processes, and MPI_Comm_spawn fails. */
+#define PMI_Spawn_multiple(...) \
+    (MPIDI_is_singleton() ? PMI_FAIL : PMI_Spawn_multiple(__VA_ARGS__))
 
 MPL_STATIC_INLINE_PREFIX void MPID_Request_create_hook(MPIR_Request * req)
 {

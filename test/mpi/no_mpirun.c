@@ -1,8 +1,9 @@
 /* Copyright (C) by the MPICH-TSM developers
  * See COPYRIGHT in top-level directory */
 
-/* A process that was started without mpirun has no MPI_UNIVERSE_SIZE, and there is no name service: it
- * is told so. MPICH started an mpiexec to ask, which ended at once, and waited for it for ever. */
+/* A process that was started without mpirun has no MPI_UNIVERSE_SIZE, there is no name service, and it
+ * cannot start others: its calls return so. MPICH started an mpiexec to ask, which ended at once, and
+ * waited for it for ever. */
 #include "alone.h"
 
 #include <unistd.h>
@@ -12,7 +13,8 @@
 static int ask(void)
 {
     char port[MPI_MAX_PORT_NAME];
-    int *size, has_size = 1, published, found;
+    int *size, has_size = 1, published, found, spawned;
+    MPI_Comm child;
 
     alarm(LIMIT);
     MPI_Init(NULL, NULL);
@@ -21,8 +23,10 @@ static int ask(void)
     MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_UNIVERSE_SIZE, &size, &has_size);
     published = MPI_Publish_name("no_mpirun", MPI_INFO_NULL, "port");
     found = MPI_Lookup_name("no_mpirun", MPI_INFO_NULL, port);
+    spawned = MPI_Comm_spawn("true", MPI_ARGV_NULL, 1, MPI_INFO_NULL, 0, MPI_COMM_SELF, &child,
+                             MPI_ERRCODES_IGNORE);
     MPI_Finalize();
-    return has_size || published == MPI_SUCCESS || found == MPI_SUCCESS;
+    return has_size || published == MPI_SUCCESS || found == MPI_SUCCESS || spawned == MPI_SUCCESS;
 }
 
 int main(int argc, char **argv)
