@@ -12,6 +12,7 @@
  * netmod's (mpidig_request.h). */
 
 #include "direct_send.h"
+#include "one_node.h"
 
 #ifndef MPIDI_CH4_DIRECT_NETMOD
 /* A message that had come before its receive or probe from any source was looked for in shared memory,
@@ -38,8 +39,8 @@ MPL_STATIC_INLINE_PREFIX void MPIDI_irecv_anysource_undo(MPIR_Request ** req, in
         *req = NULL;
 }
 
-/* Both halves of a receive from any source. The VCI is held meanwhile, so shared memory brings nothing
- * between the two; the netmod enters it once more. */
+/* Both halves of a receive from any source, or one if nothing can come from the network. The VCI is
+ * held meanwhile, so shared memory brings nothing between the two; the netmod enters it once more. */
 MPL_STATIC_INLINE_PREFIX int MPIDI_irecv_anysource(void *buf, MPI_Aint count, MPI_Datatype datatype,
                                                    int rank, int tag, MPIR_Comm * comm,
                                                    int context_offset, MPIDI_av_entry_t * av,
@@ -51,7 +52,7 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_irecv_anysource(void *buf, MPI_Aint count, MP
     MPIR_Request *nm_req = NULL;
 
     mpi_errno = MPIDI_SHM_mpi_irecv(buf, count, datatype, rank, tag, comm, context_offset, req);
-    if (mpi_errno != MPI_SUCCESS)
+    if (mpi_errno != MPI_SUCCESS || MPIDI_on_one_node())
         return mpi_errno;
     MPIR_Assert(*req);
     vci = MPIDI_Request_get_vci(*req);

@@ -11,12 +11,17 @@
 #include "threads/alone.h"
 #include "threads/stats/hooks.h"
 #include "threads/thread.h"
+#include "threads/one_node.h"
 
 /* What a poll counts for that time may pass after: see drive_shm_first. */
 #define LONG_POLL 8u
 
 /* Where the clock is read, the netmod is asked after so long. */
 #define NETMOD_NS 10000
+
+/* So many times more seldom, and after so long, while it has no process to bring a message of. */
+#define ONE_NODE_TURNS 64u
+#define ONE_NODE_NS 1000000
 
 #ifndef MPIDI_CH4_DIRECT_NETMOD
 /* Take in one cell from shared memory, and send one message that had no room. Returns whether it did
@@ -71,14 +76,27 @@ MPL_STATIC_INLINE_PREFIX int drive_may_pause(int wait, int found)
     return wait != MPIDI_DRIVE_AGAIN || (!found && tsm_load_crowded());
 }
 
-static int drive_netmod_waits(MPIDI_vci_t * v)
+static int drive_netmod_waits(MPIDI_vci_t * v, uint64_t ns)
 {
     const uint64_t now = tsm_now_ns();
 
-    if (now - v->nm_asked < NETMOD_NS)
+    if (now - v->nm_asked < ns)
         return 0;
     v->nm_asked = now;
     return 1;
+}
+
+/* 1 if it is time to ask the netmod: see drive_shm_first. */
+MPL_STATIC_INLINE_PREFIX int drive_netmod_is_due(MPIDI_vci_t * v, int wait, int found)
+{
+    const unsigned turn = MPIR_CVAR_CH4_NETMOD_TURN;
+    const int is_alone = MPIDI_on_one_node();
+
+    if (is_alone ? v->nm_skipped >= turn * ONE_NODE_TURNS :
+        v->shm_quiet >= turn || v->nm_skipped >= turn)
+        return 1;
+    return drive_may_pause(wait, found) &&
+        drive_netmod_waits(v, is_alone ? ONE_NODE_NS : NETMOD_NS);
 }
 
 /* Poll shared memory. A poll of it is much cheaper than one of a netmod (ten times, with libfabric over
@@ -87,19 +105,17 @@ static int drive_netmod_waits(MPIDI_vci_t * v)
  * vain in a row, each poll asks it. Only polls of a thread that waits alone follow each other at once;
  * others count as LONG_POLL. Where much time may pass between polls, the clock decides as well: a
  * program that computes between calls which each find their message would keep the network from its
- * turn. *ask_netmod: 1 if it is time to. */
+ * turn. A job on one node asks seldom: a poll of TCP is a system call. *ask_netmod: 1 if it is time. */
 MPL_STATIC_INLINE_PREFIX int drive_shm_first(MPIDI_per_vci_t * vci, int wait, int *ask_netmod)
 {
     MPIDI_vci_t *v = &vci->threads;
-    const unsigned turn = MPIR_CVAR_CH4_NETMOD_TURN;
     int found;
     int mpi_errno = drive_shm(vci, wait, &found);
     const unsigned polls = drive_goes_on(wait) ? MPL_MAX((unsigned) found, 1u) : LONG_POLL;
 
     v->shm_quiet = found ? 0 : v->shm_quiet + polls;
     v->nm_skipped += polls;
-    *ask_netmod = v->shm_quiet >= turn || v->nm_skipped >= turn ||
-        (drive_may_pause(wait, found) && drive_netmod_waits(v));
+    *ask_netmod = drive_netmod_is_due(v, wait, found);
     return mpi_errno;
 }
 #endif

@@ -175,7 +175,8 @@ cvars:
         While shared memory brings messages, a thread that waits alone polls the netmod only once in
         this many messages and polls in vain. A poll of one of several threads, with more threads than
         processors or several VCIs, or of MPI_Test counts as 8; and MPI_Test or the begin of a wait
-        polls it after 10 microseconds. From 1, as in MPICH, to 4096.
+        polls it after 10 microseconds. From 1, as in MPICH, to 4096. A job on one node that never
+        connected to another one polls it 64 times more seldom, and after 1 millisecond.
 
     - name        : MPIR_CVAR_CH4_SHM_INJECT
       category    : CH4_THREADS

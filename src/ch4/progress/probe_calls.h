@@ -7,7 +7,8 @@
  * offloaded communicator is looked for at the ghost (casper/csp.h), from here on under MPICH's names.
  * MPID_Probe and MPID_Mprobe wait, and tell the watchdog; they take the lock of the VCI with low
  * priority, as all blocking progress does (TOPC section 6.2). A probe polls the VCI that its message
- * comes to, as a test call does, and not all VCIs each time, as in MPICH. */
+ * comes to, as a test call does, and not all VCIs each time, as in MPICH. One from any source asks the
+ * netmod only if a message can come from the network. */
 
 #ifndef MPID_Probe
 #include "../direct_recv.h"
@@ -17,8 +18,13 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_iprobe_or_ghost(int source, int tag, MPIR_Com
                                                    int context_offset, MPIDI_av_entry_t * av,
                                                    int *flag, MPI_Status * status)
 {
-    return csp_takes(comm, context_offset) ? csp_iprobe(source, tag, comm, flag, status) :
-        MPIDI_iprobe(source, tag, comm, context_offset, av, flag, status);
+    if (csp_takes(comm, context_offset))
+        return csp_iprobe(source, tag, comm, flag, status);
+#ifndef MPIDI_CH4_DIRECT_NETMOD
+    if (source == MPI_ANY_SOURCE && MPIDI_on_one_node())
+        return MPIDI_SHM_mpi_iprobe(source, tag, comm, context_offset, flag, status);
+#endif
+    return MPIDI_iprobe(source, tag, comm, context_offset, av, flag, status);
 }
 
 MPL_STATIC_INLINE_PREFIX int MPIDI_improbe_or_ghost(int source, int tag, MPIR_Comm * comm,
@@ -30,6 +36,14 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_improbe_or_ghost(int source, int tag, MPIR_Co
 
     if (csp_takes(comm, context_offset))
         return csp_improbe(source, tag, comm, flag, message, status);
+#ifndef MPIDI_CH4_DIRECT_NETMOD
+    if (source == MPI_ANY_SOURCE && MPIDI_on_one_node()) {
+        mpi_errno = MPIDI_SHM_mpi_improbe(source, tag, comm, context_offset, flag, message, status);
+        if (mpi_errno == MPI_SUCCESS && *flag)
+            MPIDI_REQUEST(*message, is_local) = 1;
+        return mpi_errno;
+    }
+#endif
     mpi_errno = MPIDI_improbe(source, tag, comm, context_offset, av, flag, message, status);
 #if !defined(MPIDI_CH4_DIRECT_NETMOD) && !defined(HAVE_CH4_NETMOD_UCX)  /* UCX matches by itself */
     if (mpi_errno == MPI_SUCCESS && *flag && source == MPI_ANY_SOURCE)

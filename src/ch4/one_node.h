@@ -1,0 +1,22 @@
+/*
+ * Copyright (C) by the MPICH-TSM developers
+ *     See COPYRIGHT in top-level directory
+ */
+
+#ifndef MPIDI_ONE_NODE_H_INCLUDED
+#define MPIDI_ONE_NODE_H_INCLUDED
+
+/* 1 while all processes that this one can hear from are on its node: its job runs there, and it never
+ * connected to another one. The network then brings nothing but the first message of a job that
+ * connects. A communicator that was made meanwhile gets all its messages through shared memory, also
+ * later. By any thread, wait-free. */
+MPL_STATIC_INLINE_PREFIX int MPIDI_on_one_node(void)
+{
+#ifdef MPIDI_CH4_DIRECT_NETMOD
+    return 0;
+#else
+    return MPIR_Process.num_nodes == 1 && MPIDI_global.avt_mgr.n_avts == 1;
+#endif
+}
+
+#endif /* MPIDI_ONE_NODE_H_INCLUDED */
