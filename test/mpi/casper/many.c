@@ -56,6 +56,20 @@ static void receives_first(int n)
     free(req);
 }
 
+/* The sender is in a barrier, and waits for nothing of its ghost, while its posts are in its list. */
+static void sends_first(int n)
+{
+    for (int i = 0; i < n; i++) {
+        int value = i;
+        if (mt.rank % 2 == 0)
+            MT_OK(MPI_Send(&value, 1, MPI_INT, mt.peer, 0, MPI_COMM_WORLD));
+        else
+            MT_OK(MPI_Recv(&value, 1, MPI_INT, mt.peer, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+        MT_CHECK(value == i, "message %d is %d", i, value);
+    }
+    MT_OK(MPI_Barrier(MPI_COMM_WORLD));
+}
+
 /* More than the places for the data of small messages, each of which goes to the next message. */
 static void places(int (*send) (const void *, int, MPI_Datatype, int, int, MPI_Comm))
 {
@@ -89,6 +103,7 @@ int main(int argc, char **argv)
     burst((int) mt.iters, 200);
     burst((int) mt.iters / 10, 80000);
     receives_first((int) mt.iters);
+    sends_first((int) mt.iters);
     places(MPI_Send);
     places(MPI_Ssend);
     return mt_finish();
