@@ -53,8 +53,7 @@ static void kept(void *arg, int error)
     csp_source_t *from = &offer->from;
     const csp_spot_t spot = {.pid = csp_world.pid,.addr = (uint64_t) (uintptr_t) from->memory };
 
-    csp_expose_release(from->spot.segment);
-    from->spot = spot;
+    from->spot = spot;          /* it was in no segment: a ghost can copy from those */
     from->error = error;
     csp_answer_sent(from->user, from->op, error);
     from->op = 0;

@@ -146,6 +146,7 @@ int main(int argc, char **argv)
     pthread_barrier_destroy(&portion);
     for (int i = 0; i < mt.threads; i++)
         MPI_Comm_free(&comm[i]);
+    mt_type_free(&gaps);
     MPI_Errhandler_free(&h);
     MPI_Comm_free_keyval(&key);
     return mt_finish();

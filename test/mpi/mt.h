@@ -233,6 +233,24 @@ static inline int mt_library_has(const char *text)
     return strstr(version, text) != NULL;
 }
 
+/* The type is freed, and nothing keeps it, or it would keep its handle as well, which one of the next
+ * types gets. Another thread of the library may let go of it a moment later. */
+static inline void mt_type_free(MPI_Datatype * type)
+{
+    enum { MOST = 200 };
+    MPI_Datatype last = *type, next[MOST];
+    int n = 0;
+    MT_OK(MPI_Type_free(type));
+    do {
+        MT_CHECK(n < MOST, "a datatype is kept");
+        if (n > MOST / 2)
+            usleep(10000);
+        MT_OK(MPI_Type_contiguous(1, MPI_CHAR, &next[n]));
+    } while (next[n++] != last);
+    while (n > 0)
+        MT_OK(MPI_Type_free(&next[--n]));
+}
+
 static inline void *mt_alloc(size_t n)
 {
     void *p = calloc(1, n ? n : 1);

@@ -3,7 +3,7 @@
 
 /* All one-sided operations and their request forms, from many threads to one window, so that most find
  * its VCI taken: nothing is lost or doubled, accumulates of one thread to one place keep their order,
- * and datatypes may be freed right after the call. */
+ * and datatypes may be freed right after the call; none is kept. */
 #include "mt.h"
 
 #define N 8                     /* elements that a put moves */
@@ -65,10 +65,13 @@ static void get_all(int id, long i, const values_t * out)
     values_t in;
     MPI_Datatype type = every_other();
     MPI_Request r[2];
+    long fetched[2 * N] = { 0 };
 
     memset(&in, 0, sizeof(in));
     MT_OK(MPI_Get(in.put, 2 * N, MPI_LONG, mt.peer, row(id, 0), 2 * N, MPI_LONG, win));
     MT_OK(MPI_Get(in.gaps, 1, type, mt.peer, row(id, 1), 1, type, win));
+    MT_OK(MPI_Get_accumulate(NULL, 0, MPI_LONG, fetched, 1, type, mt.peer, row(id, 1), 1, type,
+                             MPI_NO_OP, win));
     MT_OK(MPI_Rget(in.rput, 2 * N, MPI_LONG, mt.peer, row(id, 2), 2 * N, MPI_LONG, win, &r[0]));
     MT_OK(MPI_Rget(in.rgaps, 1, type, mt.peer, row(id, 3), N, MPI_LONG, win, &r[1]));
     MT_OK(MPI_Type_free(&type));
@@ -78,6 +81,7 @@ static void get_all(int id, long i, const values_t * out)
     MT_OK(MPI_Win_flush(mt.peer, win));
     same(in.put, out->put, 1, "get", i);
     same(in.gaps, out->gaps, 2, "get with gaps", i);
+    same(fetched, out->gaps, 2, "get_accumulate with gaps", i);
 }
 
 /* Each changes the same place, in this order: the results are known. */
@@ -133,6 +137,19 @@ static void *worker(void *arg)
     return NULL;
 }
 
+static void types_are_free(void)
+{
+    MPI_Datatype type = every_other();
+    long v[2 * N] = { 0 };
+
+    MT_OK(MPI_Put(v, 1, type, mt.peer, row(0, 0), 1, type, win));
+    MT_OK(MPI_Win_flush(mt.peer, win));
+    MT_OK(MPI_Get_accumulate(NULL, 0, MPI_LONG, v, 1, type, mt.peer, row(0, 0), 1, type, MPI_NO_OP,
+                             win));
+    MT_OK(MPI_Win_flush(mt.peer, win));
+    mt_type_free(&type);
+}
+
 int main(int argc, char **argv)
 {
     const long size = (1 + MT_MAX_THREADS * LONGS) * (long) sizeof(long);
@@ -144,6 +161,7 @@ int main(int argc, char **argv)
     MT_OK(MPI_Win_create(mem, size, sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &win));
     MT_OK(MPI_Win_lock_all(0, win));
     mt_run(mt.threads, worker);
+    types_are_free();
     MT_OK(MPI_Win_unlock_all(win));
     mine = atomic_load(&counted);
     MT_OK(MPI_Allreduce(&mine, &all, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD));

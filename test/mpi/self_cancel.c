@@ -3,7 +3,8 @@
 
 /* MPI_Cancel of a receive on MPI_COMM_SELF whose message was there already does nothing: the request
  * was complete from the start. Its fields are left over from whatever the object was before: a receive
- * from any source, a cancelled one, one of a communicator that is gone, a send, an active message. */
+ * from any source, a cancelled one, one of a communicator that is gone, a send, an active message.
+ * No request there keeps a datatype, be it cancelled or not. */
 #include "mt.h"
 
 #define KINDS 7
@@ -108,6 +109,30 @@ static void in_self(int i)
     MT_OK(MPI_Wait(&s, MPI_STATUS_IGNORE));
 }
 
+/* A receive that is cancelled, and one before and after its send. */
+static void types_are_free(void)
+{
+    MPI_Datatype type;
+    MPI_Request r;
+
+    for (int i = 0; i < 3; i++) {
+        MT_OK(MPI_Type_contiguous(2, MPI_CHAR, &type));
+        MT_OK(MPI_Type_commit(&type));
+        if (i == 2)
+            MT_OK(MPI_Isend(out, 1, type, 0, 9, MPI_COMM_SELF, &r));
+        else
+            MT_OK(MPI_Irecv(in, 1, type, 0, 9, MPI_COMM_SELF, &r));
+        if (i == 0)
+            MT_OK(MPI_Cancel(&r));
+        else if (i == 1)
+            MT_OK(MPI_Send(out, 1, type, 0, 9, MPI_COMM_SELF));
+        else
+            MT_OK(MPI_Recv(in, 1, type, 0, 9, MPI_COMM_SELF, MPI_STATUS_IGNORE));
+        MT_OK(MPI_Wait(&r, MPI_STATUS_IGNORE));
+        mt_type_free(&type);
+    }
+}
+
 int main(int argc, char **argv)
 {
     int *mem;
@@ -117,6 +142,7 @@ int main(int argc, char **argv)
     MT_OK(MPI_Win_lock_all(0, win));
     for (int i = 0; i < (int) mt.iters; i++)
         in_self(i);
+    types_are_free();
     MT_OK(MPI_Win_unlock_all(win));
     MT_OK(MPI_Win_free(&win));
     return mt_finish();

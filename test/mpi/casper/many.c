@@ -2,7 +2,8 @@
  * See COPYRIGHT in top-level directory */
 
 /* More operations than the queues to and from the ghost have room for: nothing is lost, nothing
- * overtakes, and a process that waits in a barrier does not keep its posts back. -n: operations. */
+ * overtakes, and a process that waits in a barrier does not keep its posts back. However many messages
+ * came before, a small send is complete at once. -n: operations. */
 #include "../mt.h"
 
 static void burst(int n, int bytes)
@@ -55,6 +56,45 @@ static void receives_first(int n)
     free(req);
 }
 
+/* The sender is in a barrier, and waits for nothing of its ghost, while its posts are in its list. */
+static void sends_first(int n)
+{
+    for (int i = 0; i < n; i++) {
+        int value = i;
+        if (mt.rank % 2 == 0)
+            MT_OK(MPI_Send(&value, 1, MPI_INT, mt.peer, 0, MPI_COMM_WORLD));
+        else
+            MT_OK(MPI_Recv(&value, 1, MPI_INT, mt.peer, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+        MT_CHECK(value == i, "message %d is %d", i, value);
+    }
+    MT_OK(MPI_Barrier(MPI_COMM_WORLD));
+}
+
+/* More than the places for the data of small messages, each of which goes to the next message. */
+static void places(int (*send) (const void *, int, MPI_Datatype, int, int, MPI_Comm))
+{
+    char data[200] = { 0 };
+    MPI_Request req;
+    int flag;
+    for (int i = 0; i < 100; i++) {
+        if (mt.rank % 2 == 0) {
+            MT_OK(send(data, sizeof(data), MPI_BYTE, mt.peer, i, MPI_COMM_WORLD));
+            MT_OK(MPI_Recv(NULL, 0, MPI_BYTE, mt.peer, i, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+        } else {
+            MT_OK(MPI_Recv(data, sizeof(data), MPI_BYTE, mt.peer, i, MPI_COMM_WORLD,
+                           MPI_STATUS_IGNORE));
+            MT_OK(MPI_Send(NULL, 0, MPI_BYTE, mt.peer, i, MPI_COMM_WORLD));
+        }
+    }
+    if (mt.rank % 2 == 0) {
+        MT_OK(MPI_Isend(data, sizeof(data), MPI_BYTE, mt.peer, 0, MPI_COMM_WORLD, &req));
+        MT_OK(MPI_Test(&req, &flag, MPI_STATUS_IGNORE));
+        MT_CHECK(flag, "a small send is not complete");
+    } else {
+        MT_OK(MPI_Recv(data, sizeof(data), MPI_BYTE, mt.peer, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    }
+}
+
 int main(int argc, char **argv)
 {
     mt_init(argc, argv, 1, 1500);
@@ -63,5 +103,8 @@ int main(int argc, char **argv)
     burst((int) mt.iters, 200);
     burst((int) mt.iters / 10, 80000);
     receives_first((int) mt.iters);
+    sends_first((int) mt.iters);
+    places(MPI_Send);
+    places(MPI_Ssend);
     return mt_finish();
 }

@@ -45,16 +45,19 @@ static void errors(void)
     MT_OK(MPI_Win_free(&win));
 }
 
-/* Processes of other nodes, of which there are some if -s 1 is given, cannot write beyond the end. */
+/* Processes of other nodes, of which there are some if -s 1 is given, cannot write beyond the end, nor
+ * before the beginning. */
 static void beyond_the_end(void)
 {
     MPI_Win win;
-    MPI_Datatype far;
-    long *mem, word = 3, old;
+    MPI_Datatype far, back;
+    long *mem, word = 3, old, got[2];
     MT_OK(MPI_Win_allocate(4 * sizeof(long), sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &mem, &win));
     MT_OK(MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN));
     MT_OK(MPI_Type_vector(2, 1, 4, MPI_LONG, &far));
     MT_OK(MPI_Type_commit(&far));
+    MT_OK(MPI_Type_create_resized(MPI_LONG, 0, -(MPI_Aint) sizeof(long), &back));
+    MT_OK(MPI_Type_commit(&back));
     for (int i = 0; i < 4; i++)
         mem[i] = 100 * mt.rank;
     MT_OK(MPI_Barrier(MPI_COMM_WORLD));
@@ -64,6 +67,8 @@ static void beyond_the_end(void)
         GIVES(MPI_Put(&word, 1, MPI_LONG, to, 4, 1, MPI_LONG, win), MPI_ERR_RMA_RANGE);
         GIVES(MPI_Put(mem, 2, MPI_LONG, to, 0, 1, far, win), MPI_ERR_RMA_RANGE);
         GIVES(MPI_Fetch_and_op(&word, &old, MPI_LONG, to, 4, MPI_SUM, win), MPI_ERR_RMA_RANGE);
+        GIVES(MPI_Put(mem, 2, MPI_LONG, to, 0, 2, back, win), MPI_ERR_RMA_RANGE);
+        MT_OK(MPI_Get(got, 2, MPI_LONG, to, 1, 2, back, win));
         GIVES(MPI_Put(&word, 1, MPI_LONG, to, (MPI_Aint) 1 << 61, 1, MPI_LONG, win),
               MPI_ERR_RMA_RANGE);
     }
@@ -72,6 +77,7 @@ static void beyond_the_end(void)
     for (int i = 0; i < 4; i++)
         MT_CHECK(mem[i] == 100 * mt.rank, "overwritten: %ld", mem[i]);
     MT_OK(MPI_Type_free(&far));
+    MT_OK(MPI_Type_free(&back));
     MT_OK(MPI_Win_free(&win));
 }
 
