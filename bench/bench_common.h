@@ -64,7 +64,7 @@ static inline double bench_seconds(const char *opt, const char *text)
     char *end;
     double v = strtod(text, &end);
     if (end == text || *end || !(v > 0.0 && v <= 3600.0))
-        bench_usage_error("option %s: '%s' is not a time from 0 to 3600 seconds", opt, text);
+        bench_usage_error("option %s: '%s' is not a time above 0, up to 3600 seconds", opt, text);
     return v;
 }
 

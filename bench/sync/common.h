@@ -161,7 +161,7 @@ BENCH_SHARED double bench_seconds(int opt, const char *text)
     char *end;
     double v = strtod(text, &end);
     if (end == text || *end || !(v > 0.0 && v <= 3600.0))
-        bench_die(2, "option -%c: '%s' is not a time from 0 to 3600 seconds", opt, text);
+        bench_die(2, "option -%c: '%s' is not a time above 0, up to 3600 seconds", opt, text);
     return v;
 }
 

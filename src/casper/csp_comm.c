@@ -196,7 +196,7 @@ static int take_hint(MPIR_Comm * comm, const MPIR_Info * item)
 static void tell_unknown(const MPIR_Comm * comm, const char *key, const char *value)
 {
     if (is_teller(comm))
-        fprintf(stderr, "MPI ghost processes: hint %s=%s is not known and ignored\n", key, value);
+        fprintf(stderr, "MPI ghost processes: hint %s=%s is unknown and is ignored\n", key, value);
 }
 
 /* They count from csp_comm_agree on. comm is NULL where MPI_Comm_split_type makes none. wildcard_used

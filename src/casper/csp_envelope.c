@@ -40,7 +40,7 @@ static void refuse_tag(int tag_ub)
 {
     if (MPIR_Process.rank > 0)
         nanosleep(&(struct timespec) {1, 0}, NULL);
-    csp_fail("CSP_MATCHING=tag: so many users of a ghost leave tags to %d only", tag_ub);
+    csp_fail("CSP_MATCHING=tag: so many users of a ghost leave only tags up to %d", tag_ub);
 }
 
 void csp_envelope_start(void)

@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include "csp.h"
 #include "csp_world.h"
+#include "threads/singleton.h"
 
 /* Time for the process manager to pass the line on; it drops what is in its pipes when it aborts. */
 #define FORWARD_NS 200000000
@@ -29,7 +30,9 @@ void csp_fail(const char *format, ...)
     fprintf(stderr, "MPI ghost processes: %s\n", text);
     fflush(stderr);
     nanosleep(&(struct timespec) {0, FORWARD_NS}, NULL);
-    MPIR_pmi_abort(1, text);
+    /* without mpirun it would print errors of its own */
+    if (!MPIDI_is_singleton())
+        MPIR_pmi_abort(1, text);
     _exit(1);
 }
 

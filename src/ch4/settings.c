@@ -208,8 +208,21 @@ static int cells_fit_buffers(void)
     return cell <= buffer;
 }
 
+/* The environment asks for ghosts, which this library has not. */
+static void report_no_ghosts(void)
+{
+#ifndef ENABLE_CASPER
+    const char *ghosts = getenv("CSP_NG");
+
+    if (ghosts && ghosts[0] && strcmp(ghosts, "0") && MPIR_Process.rank == 0)
+        fprintf(stderr, "CSP_NG=%s: ignored, since this library was configured without "
+                "--enable-casper\n", ghosts);
+#endif
+}
+
 int MPIDI_settings_start(void)
 {
+    report_no_ghosts();
     for (int i = 0; i < NUM_SETTINGS; i++) {
         const setting_t *s = &settings[i];
         if (!is_right(s, s->addr)) {

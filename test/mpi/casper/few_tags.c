@@ -15,7 +15,7 @@
 #define BITS "MPIR_CVAR_CH4_OFI_TAG_BITS=20"
 #define ENV  "env -u PMI_FD -u PMI_RANK -u PMI_SIZE -u PMI_PORT -u PMI_ID MPIR_CVAR_NOLOCAL=0 " BITS
 #define TAG  " CSP_NG=1 CSP_MATCHING=tag"
-#define LINE "CSP_MATCHING=tag: so many users of a ghost leave tags to "
+#define LINE "CSP_MATCHING=tag: so many users of a ghost leave only tags up to "
 #define HERE "MPI_TAG_UB is "
 
 /* What a job has printed. */
