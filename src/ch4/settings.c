@@ -208,7 +208,7 @@ static int cells_fit_buffers(void)
     return cell <= buffer;
 }
 
-/* The environment asks for ghosts, which this library has not. */
+/* The environment asks for ghosts, which this library does not have. */
 static void report_no_ghosts(void)
 {
 #ifndef ENABLE_CASPER
