@@ -5,13 +5,15 @@
 
 /* ch4_probe.h includes this after MPIDI_improbe and again behind its functions. A message of an
  * offloaded communicator is looked for at the ghost (casper/csp.h), from here on under MPICH's names.
- * MPID_Probe and MPID_Mprobe wait, and tell the watchdog; they take the lock of the VCI with low
- * priority, as all blocking progress does (TOPC section 6.2). A probe polls the VCI that its message
- * comes to, as a test call does, and not all VCIs each time, as in MPICH. One from any source asks the
- * netmod only if a message can come from the network. */
+ * MPID_Probe and MPID_Mprobe are ours: they tell the watchdog that they wait, take the lock of the VCI
+ * with low priority, as all blocking progress does (TOPC section 6.2), and return at once if the
+ * message is there. MPICH's, which are not used, would poll and yield first. A probe polls the VCI that
+ * its message comes to, as a test call does, and not all VCIs each time, as in MPICH. One from any
+ * source asks the netmod only if a message can come from the network. */
 
 #ifndef MPID_Probe
 #include "../direct_recv.h"
+#include "../alone.h"
 #include "../vci_at.h"
 
 MPL_STATIC_INLINE_PREFIX int MPIDI_iprobe_or_ghost(int source, int tag, MPIR_Comm * comm,
@@ -52,13 +54,18 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_improbe_or_ghost(int source, int tag, MPIR_Co
     return mpi_errno;
 }
 
-#define MPID_Progress_test(state_) \
-    MPIDI_test_vci(!MPIDI_global.is_initialized ? 0 : \
-                   MPIDI_vci_of(MPIDI_get_vci(DST_VCI_FROM_RECVER, comm, source, comm->rank, tag)))
+MPL_STATIC_INLINE_PREFIX int MPIDI_probe_poll(int source, int tag, MPIR_Comm * comm)
+{
+    return MPIDI_test_vci(!MPIDI_global.is_initialized ? 0 :
+                          MPIDI_vci_of(MPIDI_get_vci(DST_VCI_FROM_RECVER, comm, source, comm->rank,
+                                                     tag)));
+}
+
+#define MPID_Progress_test(state_) MPIDI_probe_poll(source, tag, comm)
 #define MPIDI_iprobe MPIDI_iprobe_or_ghost
 #define MPIDI_improbe MPIDI_improbe_or_ghost
-#define MPID_Probe MPIDI_probe_untold
-#define MPID_Mprobe MPIDI_mprobe_untold
+#define MPID_Probe MPIDI_probe_of_mpich
+#define MPID_Mprobe MPIDI_mprobe_of_mpich
 
 #else
 
@@ -72,26 +79,73 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_improbe_or_ghost(int source, int tag, MPIR_Co
 #define MPIDI_PROBE_IS_LOW(low_)
 #endif
 
-MPL_STATIC_INLINE_PREFIX int MPID_Probe(int source, int tag, MPIR_Comm * comm, int context_offset,
-                                        MPI_Status * status)
+/* A thread that has a processor to itself rests only once in so many turns. */
+#define MPIDI_PROBE_TURNS 8
+
+/* message: NULL for MPI_Probe. */
+MPL_STATIC_INLINE_PREFIX int MPIDI_probe_look(int source, int tag, MPIR_Comm * comm,
+                                              int context_offset, MPIR_Request ** message,
+                                              MPI_Status * status, int *flag)
 {
-    MPIDI_wait_enter(__func__);
+    MPIDI_av_entry_t *av;
+
+    if (MPIDI_is_self_comm(comm))
+        return message ?
+            MPIDI_Self_improbe(source, tag, comm, context_offset, flag, message, status) :
+            MPIDI_Self_iprobe(source, tag, comm, context_offset, flag, status);
+    av = source == MPI_ANY_SOURCE ? NULL : MPIDIU_comm_rank_to_av(comm, source);
+    return message ?
+        MPIDI_improbe_or_ghost(source, tag, comm, context_offset, av, flag, message, status) :
+        MPIDI_iprobe_or_ghost(source, tag, comm, context_offset, av, flag, status);
+}
+
+/* One turn of a probe that finds nothing. */
+MPL_STATIC_INLINE_PREFIX int MPIDI_probe_turn(int source, int tag, MPIR_Comm * comm, unsigned turn)
+{
+    int mpi_errno = MPI_SUCCESS;
+
+    if (!MPIDI_is_self_comm(comm))      /* there, another thread has to send */
+        mpi_errno = MPIDI_probe_poll(source, tag, comm);
+#if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI
+    if (turn % MPIDI_PROBE_TURNS && MPIDI_waits_alone()) {
+        tsm_cpu_pause();
+        return mpi_errno;
+    }
+#endif
+    MPID_THREAD_CS_YIELD(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);
+    return mpi_errno;
+}
+
+MPL_STATIC_INLINE_PREFIX int MPIDI_probe_wait(int source, int tag, MPIR_Comm * comm,
+                                              int context_offset, MPIR_Request ** message,
+                                              MPI_Status * status)
+{
+    int mpi_errno, flag = 0;
+
+    MPIDI_wait_enter(message ? "MPID_Mprobe" : "MPID_Probe");
     MPIDI_PROBE_IS_LOW(1);
-    int mpi_errno = MPIDI_probe_untold(source, tag, comm, context_offset, status);
+    for (unsigned turn = 1;; turn++) {
+        mpi_errno = MPIDI_probe_look(source, tag, comm, context_offset, message, status, &flag);
+        if (mpi_errno == MPI_SUCCESS && !flag)
+            mpi_errno = MPIDI_probe_turn(source, tag, comm, turn);
+        if (mpi_errno != MPI_SUCCESS || flag)
+            break;
+    }
     MPIDI_PROBE_IS_LOW(0);
     MPIDI_wait_exit();
     return mpi_errno;
 }
 
+MPL_STATIC_INLINE_PREFIX int MPID_Probe(int source, int tag, MPIR_Comm * comm, int context_offset,
+                                        MPI_Status * status)
+{
+    return MPIDI_probe_wait(source, tag, comm, context_offset, NULL, status);
+}
+
 MPL_STATIC_INLINE_PREFIX int MPID_Mprobe(int source, int tag, MPIR_Comm * comm, int context_offset,
                                          MPIR_Request ** message, MPI_Status * status)
 {
-    MPIDI_wait_enter(__func__);
-    MPIDI_PROBE_IS_LOW(1);
-    int mpi_errno = MPIDI_mprobe_untold(source, tag, comm, context_offset, message, status);
-    MPIDI_PROBE_IS_LOW(0);
-    MPIDI_wait_exit();
-    return mpi_errno;
+    return MPIDI_probe_wait(source, tag, comm, context_offset, message, status);
 }
 
 #endif
