@@ -5,17 +5,18 @@
  * with -r the round trips a second of all threads together.
  *   pairs    thread i with thread i of the other process
  *   server   with the one thread of the other process, which answers as messages come
+ * With -p both sides call MPI_Probe, from any source, before each receive.
  * Rank 0's clock ends a point: the first byte of a ping is 1 then. The pinger checks that its answer
  * has the number of its ping. */
 #include "bench_common.h"
 
 #define USAGE "latency [-m pairs|server] [-s bytes] [-t 1,2,..] " \
-    "[-d seconds | -n round trips per thread] [-r] [-j]"
+    "[-d seconds | -n round trips per thread] [-p] [-r] [-j]"
 
 #define WARM_UP 100
 
 typedef struct {
-    int bytes, json, server, rate;
+    int bytes, json, server, rate, probe;
     double duration;
     long count;                 /* round trips per thread; 0: measure by duration */
     bench_points_t points;
@@ -33,6 +34,13 @@ static int rank;
 static pthread_barrier_t start_line;
 static double start_time;
 
+static void receive(worker_t * w, int source)
+{
+    if (opt.probe)
+        MPI_Probe(MPI_ANY_SOURCE, w->id, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Recv(w->buf, opt.bytes, MPI_CHAR, source, w->id, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
 static void round_trip(worker_t * w, int stop)
 {
     char number = (char) (w->trips + w->id);
@@ -41,7 +49,7 @@ static void round_trip(worker_t * w, int stop)
     if (opt.bytes > 1)
         w->buf[opt.bytes - 1] = number;
     MPI_Send(w->buf, opt.bytes, MPI_CHAR, 1, w->id, MPI_COMM_WORLD);
-    MPI_Recv(w->buf, opt.bytes, MPI_CHAR, 1, w->id, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    receive(w, 1);
     if (w->buf[0] != stop || (opt.bytes > 1 && w->buf[opt.bytes - 1] != number))
         bench_wrong("latency: an answer is wrong");
 }
@@ -68,7 +76,7 @@ static void *ponger(void *arg)
     worker_t *w = arg;
     int stop;
     do {
-        MPI_Recv(w->buf, opt.bytes, MPI_CHAR, 0, w->id, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        receive(w, 0);
         stop = w->buf[0];
         MPI_Send(w->buf, opt.bytes, MPI_CHAR, 0, w->id, MPI_COMM_WORLD);
     } while (!stop);
@@ -149,17 +157,20 @@ static void parse(int argc, char **argv)
     int c;
     opt = (options_t) {.bytes = 8,.duration = 0.5 };
     bench_thread_list("-t", "1,2,4,8,16", &opt.points);
-    while ((c = bench_getopt(argc, argv, "s:t:d:n:m:rj", USAGE)) != -1) {
+    while ((c = bench_getopt(argc, argv, "s:t:d:n:m:prj", USAGE)) != -1) {
         switch (c) {
             case 's': opt.bytes = (int) bench_int("-s", optarg, 1, 1 << 26); break;
             case 't': bench_thread_list("-t", optarg, &opt.points); break;
             case 'd': opt.duration = bench_seconds("-d", optarg); break;
             case 'n': opt.count = bench_int("-n", optarg, 1, 1L << 40); break;
             case 'm': opt.server = is_server(optarg); break;
+            case 'p': opt.probe = 1; break;
             case 'r': opt.rate = 1; break;
             case 'j': opt.json = 1; break;
         }
     }
+    if (opt.probe && opt.server)
+        bench_usage_error("option -p: not with -m server, which receives as messages come");
 }
 
 int main(int argc, char **argv)

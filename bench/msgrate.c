@@ -7,8 +7,9 @@
  *   fanout  one thread of rank 0 sends to T threads of rank 1, tag i each
  *   fanin   T threads of rank 0 send to one thread of rank 1, tag i each, or all with tag 0 (-e)
  * MPI_Waitall completes a window of MPI_Isend or MPI_Irecv, and the receiver acknowledges it with 4
- * bytes. In a stream (-u) it acknowledges only the last window, so receivers that fall behind get
- * more messages than they have posted receives for.
+ * bytes. Its receives name the sender, or are from any source (-a). In a stream (-u) it acknowledges
+ * only the last window, so receivers that fall behind get more messages than they have posted receives
+ * for.
  * The sender's clock ends a point: the first byte of a window's last message is 1 then (with -e of
  * all its messages), so the two processes need not agree on the time. The receiver checks that no
  * other message has it.
@@ -19,7 +20,7 @@
 #include <stdatomic.h>
 
 #define USAGE "msgrate [-m pairs|fanout|fanin] [-s bytes] [-w window] [-t 1,2,..] " \
-    "[-d seconds | -n messages for each thread of the side with many] [-u] [-e] [-p] [-j]"
+    "[-d seconds | -n messages for each thread of the side with many] [-u] [-e] [-a] [-p] [-j]"
 
 enum { PAIRS, FANOUT, FANIN, MODES };
 static const char *const mode_name[] = { "pairs", "fanout", "fanin" };
@@ -28,7 +29,7 @@ static const char *const mode_name[] = { "pairs", "fanout", "fanin" };
 #define WARM_UP_WINDOWS 16
 
 typedef struct {
-    int bytes, window, mode, stream, json, post, equal_tags;
+    int bytes, window, mode, stream, json, post, equal_tags, any_source;
     double duration;
     long count;                 /* messages for each thread of the side with many; 0: by duration */
     bench_points_t points;
@@ -91,8 +92,9 @@ static int recv_window(worker_t * w)
 
     for (int i = 0; i < opt.window; i++) {
         for (int p = 0; p < w->npeers; p++, n++)
-            MPI_Irecv(w->buf + (size_t) n * opt.bytes, opt.bytes, MPI_CHAR, peer, tag_of(w, p),
-                      MPI_COMM_WORLD, &w->req[n]);
+            MPI_Irecv(w->buf + (size_t) n * opt.bytes, opt.bytes, MPI_CHAR,
+                      opt.any_source ? MPI_ANY_SOURCE : peer, tag_of(w, p), MPI_COMM_WORLD,
+                      &w->req[n]);
     }
     MPI_Waitall(n, w->req, MPI_STATUSES_IGNORE);
     stop = w->buf[(size_t) (n - 1) * opt.bytes];
@@ -250,7 +252,7 @@ static void parse(int argc, char **argv)
     int c;
     opt = (options_t) {.bytes = 64,.window = 64,.mode = PAIRS,.duration = 0.5 };
     bench_thread_list("-t", "1,2,4,8,16", &opt.points);
-    while ((c = bench_getopt(argc, argv, "s:w:t:m:d:n:uepj", USAGE)) != -1) {
+    while ((c = bench_getopt(argc, argv, "s:w:t:m:d:n:ueapj", USAGE)) != -1) {
         switch (c) {
             case 's': opt.bytes = (int) bench_int("-s", optarg, 1, 1 << 26); break;
             case 'w': opt.window = (int) bench_int("-w", optarg, 1, 1 << 16); break;
@@ -260,6 +262,7 @@ static void parse(int argc, char **argv)
             case 'n': opt.count = bench_int("-n", optarg, 1, 1L << 40); break;
             case 'u': opt.stream = 1; break;
             case 'e': opt.equal_tags = 1; break;
+            case 'a': opt.any_source = 1; break;
             case 'p': opt.post = 1; break;
             case 'j': opt.json = 1; break;
         }
@@ -268,6 +271,8 @@ static void parse(int argc, char **argv)
         bench_usage_error("option -u: not with -m fanin, whose senders need the acknowledgements");
     if (opt.equal_tags && opt.mode != FANIN)
         bench_usage_error("option -e: only with -m fanin (flood: one sender, equal tags)");
+    if (opt.any_source && size > 2)
+        bench_usage_error("option -a: with 2 processes only; pairs have the same tags");
 }
 
 int main(int argc, char **argv)

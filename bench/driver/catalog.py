@@ -37,6 +37,8 @@ def benchmark(program, options, about, better="more", kind="threads", axis="byte
 
 BENCHMARKS = {
     "pairs": benchmark("msgrate", "-m pairs", "message rate, thread i to thread i", floor="rate"),
+    "pairs-any": benchmark("msgrate", "-m pairs -a", "the same, receives from any source",
+                           floor="rate"),
     "fanout": benchmark("msgrate", "-m fanout", "one sender to many threads, a tag each",
                         floor="rate"),
     "fanin": benchmark("msgrate", "-m fanin", "many threads to one receiver, a tag each",
@@ -60,7 +62,9 @@ BENCHMARKS = {
                         most=1000000),
     "latency": benchmark("latency", "", "blocking ping-pong, thread i with thread i", "less",
                          sizes=(8,), floor="latency"),
-    "round-trips": benchmark("latency", "-r", "the same, round trips of all threads together",
+    "latency-probe": benchmark("latency", "-p", "the same, MPI_Probe before each receive", "less",
+                               sizes=(8,), floor="latency"),
+    "round-trips": benchmark("latency", "-r", "as latency, round trips of all threads together",
                              sizes=(8,)),
     "put": benchmark("rmarate", "-m put", "puts of many threads, a flush after each window"),
     "get": benchmark("rmarate", "-m get", "likewise, gets"),
