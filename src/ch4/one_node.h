@@ -7,9 +7,9 @@
 #define MPIDI_ONE_NODE_H_INCLUDED
 
 /* 1 while all processes that this one can hear from are on its node: its job runs there, and it never
- * connected to another one. The network then brings nothing but the first message of a job that
- * connects. A communicator that was made meanwhile gets all its messages through shared memory, also
- * later. By any thread, wait-free. */
+ * connected to another one. The network then brings nothing but what MPI_Comm_accept and
+ * MPI_Comm_connect exchange. A communicator that was made meanwhile gets all its messages through
+ * shared memory, also later. By any thread, wait-free. */
 MPL_STATIC_INLINE_PREFIX int MPIDI_on_one_node(void)
 {
 #ifdef MPIDI_CH4_DIRECT_NETMOD
