@@ -14,6 +14,8 @@
 #include <poll.h>
 #include <sys/ioctl.h>
 
+#include "pmip_create.h"
+
 static HYD_status stdoe_cb(int fd, HYD_event_t events, void *userp);
 
 /* Whether a read of fd would return at once. The loop that calls stdoe_cb may have found data that has

@@ -13,7 +13,6 @@
 
 #ifndef MPID_Probe
 #include "../direct_recv.h"
-#include "../alone.h"
 #include "../vci_at.h"
 
 MPL_STATIC_INLINE_PREFIX int MPIDI_iprobe_or_ghost(int source, int tag, MPIR_Comm * comm,
@@ -79,9 +78,6 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_probe_poll(int source, int tag, MPIR_Comm * c
 #define MPIDI_PROBE_IS_LOW(low_)
 #endif
 
-/* A thread that has a processor to itself rests only once in so many turns. */
-#define MPIDI_PROBE_TURNS 8
-
 /* message: NULL for MPI_Probe. */
 MPL_STATIC_INLINE_PREFIX int MPIDI_probe_look(int source, int tag, MPIR_Comm * comm,
                                               int context_offset, MPIR_Request ** message,
@@ -107,12 +103,10 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_probe_turn(int source, int tag, MPIR_Comm * c
     if (!MPIDI_is_self_comm(comm))      /* there, another thread has to send */
         mpi_errno = MPIDI_probe_poll(source, tag, comm);
 #if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI
-    if (turn % MPIDI_PROBE_TURNS && MPIDI_waits_alone()) {
-        tsm_cpu_pause();
-        return mpi_errno;
-    }
-#endif
+    MPIDUI_SECTION(MPIDI_section_rest(turn));
+#else
     MPID_THREAD_CS_YIELD(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);
+#endif
     return mpi_errno;
 }
 

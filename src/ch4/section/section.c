@@ -7,10 +7,10 @@
 
 #if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI
 
+#include "threads/alone.h"
 #include "threads/complete.h"
 #include "threads/drive.h"
 #include "threads/posted.h"
-#include "tsm/tsm_load.h"
 #include "tsm/tsm_wait.h"
 
 /* Pauses in a row after which a thread yields once, whatever the measure of load: that may be wrong,
@@ -19,6 +19,9 @@
 
 /* Spins of one pause. */
 #define PAUSE_SPINS 16
+
+/* A thread that is alone pauses once in so many turns. */
+#define LONE_RESTS 8
 
 /* A yield that takes as long gave a whole time slice away, most likely to a thread that computes. The
  * next offers are naps then: after a nap the scheduler has the thread back soon. */
@@ -204,6 +207,16 @@ void MPIDI_section_pause(void)
         for (int i = 0; i < PAUSE_SPINS; i++)
             tsm_cpu_pause();
     }
+}
+
+/* The same after a turn of such a loop, the turn-th in a row in vain. A thread that is alone lets
+ * nobody in, so most of its turns follow each other at once. */
+void MPIDI_section_rest(unsigned turn)
+{
+    if (turn % LONE_RESTS && MPIDI_waits_alone())
+        tsm_cpu_pause();
+    else
+        MPIDI_section_pause();
 }
 
 #endif
