@@ -7,8 +7,8 @@
 #define PMIP_CREATE_H_INCLUDED
 
 /*
- * Included by Hydra's proxy, through pmip_last_output.h. If the proxy cannot start a process it ends, and
- * mpirun with it. Before, it ends those that it has started. It does not leave that to its own end,
+ * Included by Hydra's proxy, through pmip_last_output.h. If the proxy cannot start a process it ends,
+ * and mpirun with it. First it kills those that it has started. It does not leave that to its own end,
  * which signals the process group that a child is in: just after the fork, that of the proxy.
  */
 
