@@ -219,7 +219,7 @@ int MPIDI_progress_turn_locked(int vci)
     if (tsm_load_crowded())
         crowded_turn(MPIDI_thread_local.turns++);
     else
-        MPIDI_section_rest(++MPIDI_thread_local.turns);
+        MPIDI_section_rest();
     MPIDI_section_resume(m, depth, 1);
 
   fn_exit:

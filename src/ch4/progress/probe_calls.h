@@ -96,14 +96,14 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_probe_look(int source, int tag, MPIR_Comm * c
 }
 
 /* One turn of a probe that finds nothing. */
-MPL_STATIC_INLINE_PREFIX int MPIDI_probe_turn(int source, int tag, MPIR_Comm * comm, unsigned turn)
+MPL_STATIC_INLINE_PREFIX int MPIDI_probe_turn(int source, int tag, MPIR_Comm * comm)
 {
     int mpi_errno = MPI_SUCCESS;
 
     if (!MPIDI_is_self_comm(comm))      /* there, another thread has to send */
         mpi_errno = MPIDI_probe_poll(source, tag, comm);
 #if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI
-    MPIDUI_SECTION(MPIDI_section_rest(turn));
+    MPIDUI_SECTION(MPIDI_section_rest());
 #else
     MPID_THREAD_CS_YIELD(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);
 #endif
@@ -118,13 +118,11 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_probe_wait(int source, int tag, MPIR_Comm * c
 
     MPIDI_wait_enter(message ? "MPID_Mprobe" : "MPID_Probe");
     MPIDI_PROBE_IS_LOW(1);
-    for (unsigned turn = 1;; turn++) {
+    do {
         mpi_errno = MPIDI_probe_look(source, tag, comm, context_offset, message, status, &flag);
         if (mpi_errno == MPI_SUCCESS && !flag)
-            mpi_errno = MPIDI_probe_turn(source, tag, comm, turn);
-        if (mpi_errno != MPI_SUCCESS || flag)
-            break;
-    }
+            mpi_errno = MPIDI_probe_turn(source, tag, comm);
+    } while (mpi_errno == MPI_SUCCESS && !flag);
     MPIDI_PROBE_IS_LOW(0);
     MPIDI_wait_exit();
     return mpi_errno;

@@ -10,6 +10,7 @@
 #include "threads/alone.h"
 #include "threads/complete.h"
 #include "threads/drive.h"
+#include "threads/one_node.h"
 #include "threads/posted.h"
 #include "tsm/tsm_wait.h"
 
@@ -20,7 +21,7 @@
 /* Spins of one pause. */
 #define PAUSE_SPINS 16
 
-/* A thread that is alone pauses once in so many turns. */
+/* A thread that is alone pauses once in so many polls. */
 #define LONE_RESTS 8
 
 /* A yield that takes as long gave a whole time slice away, most likely to a thread that computes. The
@@ -209,11 +210,14 @@ void MPIDI_section_pause(void)
     }
 }
 
-/* The same after a turn of such a loop, the turn-th in a row in vain. A thread that is alone lets
- * nobody in, so most of its turns follow each other at once. */
-void MPIDI_section_rest(unsigned turn)
+/* The same after a poll. A thread that is alone lets nobody in, so it polls most times at once. Not if
+ * it polls the network: that takes so long that a thread which computed would find the lock taken at
+ * nearly every try, before the measure of load counts it. */
+void MPIDI_section_rest(void)
 {
-    if (turn % LONE_RESTS && MPIDI_waits_alone())
+    static __thread unsigned rests;
+
+    if (++rests % LONE_RESTS && MPIDI_on_one_node() && MPIDI_waits_alone())
         tsm_cpu_pause();
     else
         MPIDI_section_pause();

@@ -41,7 +41,7 @@ void MPIDI_section_exit_last(MPIDU_Thread_mutex_t * m);
 void MPIDI_section_wake(void);
 void MPIDI_section_offer(void);
 void MPIDI_section_pause(void);
-void MPIDI_section_rest(unsigned turn);
+void MPIDI_section_rest(void);
 void MPIDI_section_yield_or_nap(unsigned turns);
 
 /* 0 for a mutex that is not a VCI's. */

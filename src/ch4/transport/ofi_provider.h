@@ -15,11 +15,10 @@ static void choose_buffers(void)
 {
     const char *set = getenv(SHARED_BUFFERS);
 
-    if (getenv(CHOSEN_HERE) && set && !strcmp(set, "0")) {
-        unsetenv(SHARED_BUFFERS);
-        set = NULL;
-    }
-    if (MPIR_Process.num_nodes == 1 && !set) {
+    if (MPIR_Process.num_nodes > 1) {
+        if (getenv(CHOSEN_HERE) && set && !strcmp(set, "0"))
+            unsetenv(SHARED_BUFFERS);
+    } else if (!set) {
         setenv(SHARED_BUFFERS, "0", 1);
         setenv(CHOSEN_HERE, "1", 1);
     }
