@@ -8,9 +8,10 @@
 
 #include "tsm/tsm_load.h"
 
-/* 1 if the calling thread is the only one of its process that wants a processor, and has one: it keeps
- * no other thread from a lock, so it polls without rests, one poll right after the other. By any
- * thread, wait-free; a hint, at most about a millisecond old. */
+/* 1 if the calling thread is the only one of its process that wants a processor, and has one: it polls
+ * without rests, one poll right after the other. By any thread, wait-free; a hint, at most about a
+ * millisecond old: a thread that comes back from computing may find the lock taken more often till
+ * then. */
 MPL_STATIC_INLINE_PREFIX int MPIDI_waits_alone(void)
 {
     return tsm_load_wanted() <= 1 && !tsm_load_crowded();

@@ -9,9 +9,9 @@
 
 #include "threads/drive.h"
 #include "threads/alone.h"
+#include "threads/one_node.h"
 #include "threads/stats/hooks.h"
 #include "threads/thread.h"
-#include "threads/one_node.h"
 
 /* What a poll counts for that time may pass after: see drive_shm_first. */
 #define LONG_POLL 8u
