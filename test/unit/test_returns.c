@@ -25,7 +25,7 @@ static const uint32_t counts[] = { 0, 1, 2, 3, 7, 64, CELLS_MAX };
 
 typedef struct rig {
     tsm_returns_t *returns;
-    uint32_t own;
+    tsm_returns_own_t own;
     uint32_t cells;
 } rig_t;
 
@@ -37,19 +37,21 @@ static void rig_start(rig_t *rig, uint32_t cells)
     assert_non_null(rig->returns);
     memset((void *) rig->returns, 0xff, size);
     rig->cells = cells;
-    tsm_returns_init(rig->returns, cells, &rig->own);
+    tsm_returns_init(rig->returns, cells, &rig->own, malloc(tsm_returns_own_size(cells)));
+    assert_non_null(rig->own.used);
 }
 
 static void rig_end(rig_t *rig)
 {
+    free(rig->own.used);
     free(rig->returns);
 }
 
 static uint32_t rig_take(rig_t *rig)
 {
-    if (rig->own == 0)
+    if (!tsm_returns_has_used(&rig->own))
         tsm_returns_collect(rig->returns, &rig->own, NULL, NULL);
-    return tsm_returns_take(rig->returns, &rig->own);
+    return tsm_returns_take_newest(&rig->own);
 }
 
 /* So many cells come, each once, and then none. order: where they go. */
@@ -94,14 +96,14 @@ static void keep(rig_t *rig, uint32_t *order)
         for (uint32_t i = 0; i < most; i++)
             order[i] = rig_take(rig);
         for (uint32_t i = 0; i < most; i++) {
-            tsm_returns_keep(rig->returns, &rig->own, order[i]);
+            tsm_returns_keep(&rig->own, order[i]);
             assert_int_equal(rig_take(rig), order[i]);
-            tsm_returns_keep(rig->returns, &rig->own, order[i]);
+            tsm_returns_keep(&rig->own, order[i]);
         }
         for (uint32_t i = most; i > 0; i--)
             assert_int_equal(rig_take(rig), order[i - 1]);
         for (uint32_t i = 0; i < most; i++)
-            tsm_returns_keep(rig->returns, &rig->own, order[i]);
+            tsm_returns_keep(&rig->own, order[i]);
     }
     rig_take_all(rig, order);
 }
@@ -146,7 +148,7 @@ static void both_ways(rig_t *rig, uint32_t *order)
             if (i % step == 0)
                 tsm_returns_give(rig->returns, order[i]);
             else
-                tsm_returns_keep(rig->returns, &rig->own, order[i]);
+                tsm_returns_keep(&rig->own, order[i]);
         }
     }
     rig_take_all(rig, order);
@@ -183,7 +185,7 @@ static void collect(rig_t *rig, uint32_t *order)
     for (uint32_t i = 0; i < rig->cells; i++)
         assert_int_equal(seen[i], 0);
     for (uint32_t i = 0; i < half; i++)
-        tsm_returns_keep(rig->returns, &rig->own, order[i]);
+        tsm_returns_keep(&rig->own, order[i]);
     rig_take_all(rig, order);
 }
 
@@ -191,6 +193,46 @@ static void test_collect(void **state)
 {
     (void) state;
     everywhere(collect);
+}
+
+/* The oldest first: those that were never used until `early' have been, then the others in the order in
+ * which they came back, over several laps. */
+static void oldest(rig_t *rig, uint32_t *order)
+{
+    const uint32_t early = rig->cells / 2;
+
+    for (uint32_t i = 0; i < early; i++) {
+        order[i] = tsm_returns_take_oldest(&rig->own, early);
+        tsm_returns_give(rig->returns, order[i]);
+        tsm_returns_collect(rig->returns, &rig->own, NULL, NULL);
+    }
+    for (uint32_t i = 0; i < 3 * early; i++) {
+        uint32_t cell = tsm_returns_take_oldest(&rig->own, early);
+        assert_int_equal(cell, order[i % early]);
+        if (i % 2 == 0)
+            tsm_returns_give(rig->returns, cell);
+        else
+            tsm_returns_keep(&rig->own, cell);
+        tsm_returns_collect(rig->returns, &rig->own, NULL, NULL);
+    }
+    for (uint32_t i = 0; i < early; i++)
+        assert_int_equal(tsm_returns_take_oldest(&rig->own, early), order[(3 * early + i) % early]);
+    for (uint32_t i = early; i > 0; i--)
+        tsm_returns_give(rig->returns, order[i - 1]);
+    tsm_returns_collect(rig->returns, &rig->own, NULL, NULL);
+    if (early > 2) {            /* the last one that was given is the newest */
+        assert_int_equal(tsm_returns_take_newest(&rig->own), order[0]);
+        assert_int_equal(tsm_returns_take_oldest(&rig->own, 0), order[early - 1]);
+        tsm_returns_keep(&rig->own, order[0]);
+        tsm_returns_keep(&rig->own, order[early - 1]);
+    }
+    rig_take_all(rig, order);
+}
+
+static void test_oldest(void **state)
+{
+    (void) state;
+    everywhere(oldest);
 }
 
 /* Traffic: the owner writes into a cell and hands it over, the giver checks it, writes an answer,
@@ -244,7 +286,7 @@ static uint32_t owner_take(traffic_t *traffic, rig_t *rig, int again)
     while ((n = rig_take(rig)) == TSM_RETURNS_NONE)
         sched_yield();
     if (again) {
-        tsm_returns_keep(rig->returns, &rig->own, n);
+        tsm_returns_keep(&rig->own, n);
         traffic_broken(traffic, rig_take(rig) != n);
     }
     cell_t *cell = &traffic->cell[n];
@@ -358,7 +400,7 @@ static void processes(uint32_t cells, long messages)
     rig.returns = (tsm_returns_t *) (memory + (sizeof(traffic_t) / TSM_CACHELINE + 1) *
                                      TSM_CACHELINE);
     traffic_start(traffic, CHILDREN, cells, messages);
-    tsm_returns_init(rig.returns, cells, &rig.own);
+    tsm_returns_init(rig.returns, cells, &rig.own, malloc(tsm_returns_own_size(cells)));
     for (uint32_t i = 0; i < CHILDREN; i++)
         child[i] = child_start(traffic, rig.returns, i);
     owner(traffic, &rig);
@@ -367,6 +409,7 @@ static void processes(uint32_t cells, long messages)
         assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
     }
     traffic_end(traffic, &rig);
+    free(rig.own.used);
     munmap(memory, size);
 }
 
@@ -389,6 +432,7 @@ int main(void)
         cmocka_unit_test(test_give),
         cmocka_unit_test(test_both_ways),
         cmocka_unit_test(test_collect),
+        cmocka_unit_test(test_oldest),
         cmocka_unit_test(test_threads),
         cmocka_unit_test(test_processes),
     };

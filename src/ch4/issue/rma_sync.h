@@ -50,24 +50,15 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_rma_error(MPIR_Win * win, int mpi_errno)
     return tsm_swap(&MPIDI_WIN(win, threads).error, MPI_SUCCESS, TSM_RELAXED);
 }
 
-/* A wait begins, or ends with 0 turns; see MPIDI_section_yield_or_nap. */
-#if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI
-#define MPIDI_RMA_NO_TURNS() (MPIDI_thread_local.turns = 0)
-#else
-#define MPIDI_RMA_NO_TURNS() ((void) 0)
-#endif
-
 MPL_STATIC_INLINE_PREFIX void MPIDI_rma_sync_begin(MPIR_Win * win, const char *call)
 {
     MPIDI_rma_issue_posted(win);
-    MPIDI_RMA_NO_TURNS();
     MPIDI_watchdog_enter(call);
 }
 
 MPL_STATIC_INLINE_PREFIX int MPIDI_rma_sync_end(MPIR_Win * win, int mpi_errno)
 {
     MPIDI_watchdog_leave();
-    MPIDI_RMA_NO_TURNS();
     return MPIDI_rma_error(win, mpi_errno);
 }
 
@@ -84,6 +75,6 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_rma_waited(int mpi_errno)
 
 /* A call that may only wait. */
 #define MPIDI_RMA_WAITS(call_) \
-    (MPIDI_RMA_NO_TURNS(), MPIDI_watchdog_enter(__func__), MPIDI_rma_waited(call_))
+    (MPIDI_watchdog_enter(__func__), MPIDI_rma_waited(call_))
 
 #endif /* MPIDI_ISSUE_RMA_SYNC_H_INCLUDED */

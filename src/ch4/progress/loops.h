@@ -11,7 +11,7 @@
 
 #undef MPIDIU_PROGRESS_WHILE
 #define MPIDIU_PROGRESS_WHILE(cond_, vci_) \
-    while (cond_) { \
+    for (MPIDI_TURNS_BEGIN(); cond_;) { \
         mpi_errno = MPIDI_progress_turn_locked(vci_); \
         MPIR_ERR_CHECK(mpi_errno); \
     }
@@ -19,8 +19,11 @@
 #undef MPIDIU_PROGRESS_DO_WHILE
 #define MPIDIU_PROGRESS_DO_WHILE(cond_, vci_) \
     do { \
-        mpi_errno = MPIDI_progress_turn_locked(vci_); \
-        MPIR_ERR_CHECK(mpi_errno); \
-    } while (cond_)
+        MPIDI_TURNS_BEGIN(); \
+        do { \
+            mpi_errno = MPIDI_progress_turn_locked(vci_); \
+            MPIR_ERR_CHECK(mpi_errno); \
+        } while (cond_); \
+    } while (0)
 
 #endif /* MPIDI_LOOPS_H_INCLUDED */

@@ -168,20 +168,24 @@ int MPIDI_progress_make_room(int vci)
     return mpi_errno;
 }
 
-/* With the VCI released: drive everything now and then (progress hooks, too), else one other VCI. */
-static int drive_elsewhere(void)
+/* Each thread's turns: every eighth one drives everything (progress hooks, too). */
+static int is_full_turn(void)
 {
     static __thread unsigned turns;
 
-    if (++turns % FULL_TURN == 0)
-        return MPID_Progress_test(NULL);
-    return MPIDI_elsewhere_next();
+    return ++turns % FULL_TURN == 0;
+}
+
+/* With the VCI released: drive everything, else one other VCI. */
+static int drive_elsewhere(int is_full)
+{
+    return is_full ? MPID_Progress_test(NULL) : MPIDI_elsewhere_next();
 }
 
 /* The rest of a turn below MPI_THREAD_MULTIPLE. done: what the thread had done before. */
 static int turn_lone(unsigned done)
 {
-    int mpi_errno = drive_elsewhere();
+    int mpi_errno = drive_elsewhere(is_full_turn());
 
     if (done == MPIDI_thread_done())
         MPIDI_poll_lone_turn(++MPIDI_thread_local.turns);
@@ -190,8 +194,8 @@ static int turn_lone(unsigned done)
     return mpi_errno;
 }
 
-/* The end of a turn while threads outnumber processors. A flush that has nothing to wait for takes one
- * turn, so that is like a test: a yield in each would cost it a time slice of another thread. */
+/* A turn while threads outnumber processors. A flush that has nothing to wait for takes one turn, so
+ * that is like a test: a yield in each would cost it a time slice of another thread. */
 static void crowded_turn(unsigned turns)
 {
     if (turns == 0) {
@@ -202,25 +206,40 @@ static void crowded_turn(unsigned turns)
     }
 }
 
+/* With the VCI held, after so many turns in vain: all that a turn does without it. */
+static int turn_released(MPIDU_Thread_mutex_t * m, unsigned turns, int is_full)
+{
+    int mpi_errno, depth = MPIDI_section_suspend(m);
+
+    mpi_errno = drive_elsewhere(is_full);
+    if (tsm_load_crowded())
+        crowded_turn(turns);
+    else if (turns > 0)
+        MPIDI_section_rest();
+    MPIDI_section_resume(m, depth, 1);
+    return mpi_errno;
+}
+
 int MPIDI_progress_turn_locked(int vci)
 {
     MPIDU_Thread_mutex_t *m = &MPIDI_VCI(vci).lock;
-    unsigned done = MPIDI_thread_done();
-    int mpi_errno, depth;
+    unsigned *turns = &MPIDI_thread_local.turns;
+    const unsigned done = MPIDI_thread_done();
+    int mpi_errno = MPI_SUCCESS, is_full;
 
+    if (MPIR_ThreadInfo.isThreaded) {
+        is_full = is_full_turn();
+        if (*turns > 0 || is_full || tsm_load_crowded()) {
+            mpi_errno = turn_released(m, *turns, is_full);
+            MPIR_ERR_CHECK(mpi_errno);
+        }
+    }
     mpi_errno = MPIDI_drive(&MPIDI_VCI(vci), MPIDI_PROGRESS_ALL, 1);
     MPIR_ERR_CHECK(mpi_errno);
     if (!MPIR_ThreadInfo.isThreaded)
-        return turn_lone(done);
-    depth = MPIDI_section_suspend(m);
-    mpi_errno = drive_elsewhere();
-    if (done != MPIDI_thread_done())
-        MPIDI_thread_local.turns = 0;
-    if (tsm_load_crowded())
-        crowded_turn(MPIDI_thread_local.turns++);
+        mpi_errno = turn_lone(done);
     else
-        MPIDI_section_rest();
-    MPIDI_section_resume(m, depth, 1);
+        *turns = done == MPIDI_thread_done() ? *turns + 1 : 0;
 
   fn_exit:
     return mpi_errno;

@@ -30,9 +30,17 @@ MPL_STATIC_INLINE_PREFIX void MPIDI_wait_exit(void)
     MPIDI_watchdog_leave();
 }
 
-/* One turn of a loop that holds the lock of a VCI and waits for the peer: drive the VCI, and now and
- * then another one, since the peer may be in such a loop for that; let other threads in. What the
- * lock guards may have changed on return. */
+/* Before a loop of the following turns: it has had none. See MPIDI_section_yield_or_nap. */
+#if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI
+#define MPIDI_TURNS_BEGIN() (MPIDI_thread_local.turns = 0)
+#else
+#define MPIDI_TURNS_BEGIN() ((void) 0)
+#endif
+
+/* One turn of a loop that holds the lock of a VCI and waits for the peer. From the second one on, let
+ * other threads in, and rest; drive another VCI, since the peer may be in such a loop for that; then
+ * drive the VCI. The first one, which often is the only one, mostly does the last of these alone. What
+ * the lock guards may have changed on return. */
 int MPIDI_progress_turn_locked(int vci);
 
 /* The same until a counter of one-sided operations of that VCI is 0 (MPIDI_am_flush_t.awaited): waits
@@ -42,7 +50,7 @@ int MPIDI_progress_await_counter(int vci, MPIR_cc_t * counter);
 /* A flush of active messages, with the VCI held: progress while cond_, a look that sets
  * flush_.awaited. */
 #define MPIDI_AM_FLUSH_WHILE(cond_, vci_, flush_) \
-    while (cond_) { \
+    for (MPIDI_TURNS_BEGIN(); cond_;) { \
         mpi_errno = MPIDI_progress_await_counter(vci_, (flush_).awaited); \
         MPIR_ERR_CHECK(mpi_errno); \
     }

@@ -9,7 +9,6 @@
 /* What the netmods share of flushes that hold operations back (ofi_flush.h, ucx_flush.h).
  *
  *   MPIDI_flush_issues_for_others   the calling thread issues operations that other threads have posted
- *   MPIDI_flush_begin_turns         before a loop of MPIDI_progress_turn_locked
  *   MPIDI_flush_count               n more flushes of the VCI hold operations back; VCI locked
  *
  * With global they do nothing: no operation is posted there. */
@@ -22,18 +21,12 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_flush_issues_for_others(void)
     return MPIDI_thread_local.draining;
 }
 
-MPL_STATIC_INLINE_PREFIX void MPIDI_flush_begin_turns(void)
-{
-    MPIDI_thread_local.turns = 0;
-}
-
 MPL_STATIC_INLINE_PREFIX void MPIDI_flush_count(int vci, int n)
 {
     tsm_fetch_add(&MPIDI_VCI(vci).threads.flushing, n, TSM_RELAXED);
 }
 #else
 #define MPIDI_flush_issues_for_others() 0
-#define MPIDI_flush_begin_turns() do { } while (0)
 #define MPIDI_flush_count(vci_, n_) do { } while (0)
 #endif
 

@@ -299,6 +299,7 @@ int MPIDI_OFI_win_do_progress(MPIR_Win * win, int vni)
         return MPI_SUCCESS;
     }
     begin_flush(win, vni, &flush);
+    MPIDI_TURNS_BEGIN();
     while (!flush.done && !flush.has_failed && mpi_errno == MPI_SUCCESS) {
         if (!is_complete(win)) {
             mpi_errno = MPIDI_progress_turn_locked(vni);
@@ -327,7 +328,7 @@ void MPIDI_OFI_hold_back_wait(MPIR_Win * win, int vni)
 
     if (MPIDI_flush_issues_for_others())
         return;
-    MPIDI_flush_begin_turns();
+    MPIDI_TURNS_BEGIN();
     MPID_THREAD_CS_ENTER(VCI, MPIDI_VCI(vni).lock);
     add_wait(vni, &self, NULL, cntr);
     while (!self.done && has_flush(vni, cntr) && mpi_errno == MPI_SUCCESS) {

@@ -62,7 +62,7 @@ static inline void MPIDI_UCX_hold_back_wait(int vni)
 
     if (MPIDI_flush_issues_for_others())
         return;
-    MPIDI_flush_begin_turns();
+    MPIDI_TURNS_BEGIN();
     MPID_THREAD_CS_ENTER(VCI, MPIDI_VCI(vni).lock);
     ended = ctx->holds_ended;
     while (ended == ctx->holds_ended && MPL_atomic_relaxed_load_int(&ctx->holds) &&
@@ -132,6 +132,7 @@ MPL_STATIC_INLINE_PREFIX void MPIDI_UCX_flush_begin(MPIDI_UCX_flush_wait_t * wai
  * the last of them has run. */
 MPL_STATIC_INLINE_PREFIX ucs_status_t MPIDI_UCX_flush_end(MPIDI_UCX_flush_wait_t * wait, int vni)
 {
+    MPIDI_TURNS_BEGIN();
     while (wait->pending > 0) {
         MPIDI_UCX_flush_hold(wait, vni);
         if (MPIDI_progress_turn_locked(vni) != MPI_SUCCESS)

@@ -5,13 +5,18 @@
 
 /*
  * Cells that one owner hands out and any process gives back: a stack of numbers in shared memory.
- * The owner takes back all that has come at once, and hands out from its own list; the cell that
- * came back last goes out first.
+ * The owner takes back all that has come at once, and hands out the one that it has had free for the
+ * shortest or for the longest time.
  *
  * Interface:  tsm_returns_size(), _init()   the memory, by the owner
- *             tsm_returns_take()            a free cell's number, or TSM_RETURNS_NONE. The owner
+ *             tsm_returns_own_size()        bytes of the owner's list
+ *             tsm_returns_take_newest()     a free cell's number, or TSM_RETURNS_NONE: the one that
+ *                                           came back last, else one that was never used. The owner
+ *             tsm_returns_take_oldest()     the same: one that was never used, while fewer than `early'
+ *                                           have been, else the one that came back first. The owner
+ *             tsm_returns_has_used()        is one free that came back? The owner
  *             tsm_returns_collect()         make those free that were given back. The owner
- *             tsm_returns_keep()            give one back. The owner
+ *             tsm_returns_keep()            give one back, as the newest. The owner
  *             tsm_returns_give()            give one back. Any thread of any process
  *
  * Source:     R. K. Treiber, "Systems Programming: Coping with Parallelism", IBM RJ 5118, 1986,
@@ -40,53 +45,91 @@ typedef struct tsm_returns {
     TSM_ATOMIC(uint32_t) next[];
 } tsm_returns_t;
 
+/* The owner's part: the numbers of the free cells that were used before, oldest first, in a ring. */
+typedef struct tsm_returns_own {
+    uint32_t *used;             /* [mask + 1]; the caller's */
+    uint32_t mask;
+    uint32_t oldest, newest;    /* positions: newest - oldest cells */
+    uint32_t touched, cells;    /* so many were ever taken, of so many */
+} tsm_returns_own_t;
+
 /* Bytes for so many cells. */
 static inline size_t tsm_returns_size(uint32_t cells)
 {
     return sizeof(tsm_returns_t) + cells * sizeof(uint32_t);
 }
 
-/* All cells are free. *own is the owner's list. One thread, before any other call. */
-static inline void tsm_returns_init(tsm_returns_t *returns, uint32_t cells, uint32_t *own)
+static inline uint32_t tsm_returns_room_(uint32_t cells)
 {
-    tsm_store(&returns->top, 0, TSM_RELAXED);
-    for (uint32_t i = 0; i < cells; i++)
-        tsm_store(&returns->next[i], i + 1 < cells ? i + 2 : 0, TSM_RELAXED);
-    *own = cells > 0 ? 1 : 0;
+    uint32_t room = 1;
+
+    while (room < cells)
+        room *= 2;
+    return room;
 }
 
-/* came(arg, cell) is called for each, unless it is NULL. They go out before those of *own. */
-static inline void tsm_returns_collect(tsm_returns_t *returns, uint32_t *own,
+/* Bytes of `used' for so many cells, at most 2^31. */
+static inline size_t tsm_returns_own_size(uint32_t cells)
+{
+    return tsm_returns_room_(cells) * sizeof(uint32_t);
+}
+
+/* All cells are free. used: memory of tsm_returns_own_size(), which stays the caller's. One thread,
+ * before any other call. */
+static inline void tsm_returns_init(tsm_returns_t *returns, uint32_t cells, tsm_returns_own_t *own,
+                                    uint32_t *used)
+{
+    tsm_store(&returns->top, 0, TSM_RELAXED);
+    *own = (tsm_returns_own_t) { used, tsm_returns_room_(cells) - 1, 0, 0, 0, cells };
+}
+
+static inline int tsm_returns_has_used(const tsm_returns_own_t *own)
+{
+    return own->newest != own->oldest;
+}
+
+/* came(arg, cell) is called for each, unless it is NULL. The stack has the newest first. */
+static inline void tsm_returns_collect(tsm_returns_t *returns, tsm_returns_own_t *own,
                                        void (*came)(void *arg, uint32_t cell), void *arg)
 {
-    uint32_t last = 0, first;
+    uint32_t first, link, n = 0;
 
     if (tsm_load(&returns->top, TSM_RELAXED) == 0)
         return;
     first = tsm_swap(&returns->top, 0, TSM_ACQUIRE);
-    for (uint32_t link = first; link != 0; link = tsm_load(&returns->next[link - 1], TSM_RELAXED)) {
+    for (link = first; link != 0; link = tsm_load(&returns->next[link - 1], TSM_RELAXED))
+        n++;
+    own->newest += n;
+    n = own->newest;
+    for (link = first; link != 0; link = tsm_load(&returns->next[link - 1], TSM_RELAXED)) {
+        own->used[--n & own->mask] = link - 1;
         if (came)
             came(arg, link - 1);
-        last = link;
     }
-    tsm_store(&returns->next[last - 1], *own, TSM_RELAXED);
-    *own = first;
 }
 
-static inline uint32_t tsm_returns_take(tsm_returns_t *returns, uint32_t *own)
+static inline uint32_t tsm_returns_touch_(tsm_returns_own_t *own)
 {
-    const uint32_t first = *own;
-
-    if (first == 0)
-        return TSM_RETURNS_NONE;
-    *own = tsm_load(&returns->next[first - 1], TSM_RELAXED);
-    return first - 1;
+    return own->touched < own->cells ? own->touched++ : TSM_RETURNS_NONE;
 }
 
-static inline void tsm_returns_keep(tsm_returns_t *returns, uint32_t *own, uint32_t cell)
+static inline uint32_t tsm_returns_take_newest(tsm_returns_own_t *own)
 {
-    tsm_store(&returns->next[cell], *own, TSM_RELAXED);
-    *own = cell + 1;
+    if (!tsm_returns_has_used(own))
+        return tsm_returns_touch_(own);
+    return own->used[--own->newest & own->mask];
+}
+
+static inline uint32_t tsm_returns_take_oldest(tsm_returns_own_t *own, uint32_t early)
+{
+    if (own->touched < early || !tsm_returns_has_used(own))
+        return tsm_returns_touch_(own);
+    return own->used[own->oldest++ & own->mask];
+}
+
+static inline void tsm_returns_keep(tsm_returns_own_t *own, uint32_t cell)
+{
+    own->used[own->newest++ & own->mask] = cell;
 }
 
 static inline void tsm_returns_give(tsm_returns_t *returns, uint32_t cell)

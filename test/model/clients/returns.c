@@ -20,7 +20,8 @@ static union {
     tsm_returns_t returns;
     char room[sizeof(tsm_returns_t) + CELLS * sizeof(uint32_t)];
 } memory;
-static uint32_t own;
+static tsm_returns_own_t own;
+static uint32_t used[CELLS + 1];        /* room for a power of two */
 static int user[CELLS];         /* who has the cell: a giver's number, OWNER, or NOBODY */
 static TSM_ATOMIC(uint32_t) again;      /* the cell handed over + 1 */
 
@@ -58,7 +59,7 @@ static uint32_t take(void)
     uint32_t cell;
 
     tsm_returns_collect(&memory.returns, &own, NULL, NULL);
-    while ((cell = tsm_returns_take(&memory.returns, &own)) == TSM_RETURNS_NONE) {
+    while ((cell = tsm_returns_take_newest(&own)) == TSM_RETURNS_NONE) {
         sched_yield();
         tsm_returns_collect(&memory.returns, &own, NULL, NULL);
     }
@@ -77,9 +78,9 @@ static void *takes(void *arg)
     for (int i = 0; i < client_pick(3, 2); i++)
         cell = take();
     user[cell] = NOBODY;
-    tsm_returns_keep(&memory.returns, &own, cell);
+    tsm_returns_keep(&own, cell);
     assert(take() == cell);
-    assert(tsm_returns_take(&memory.returns, &own) == TSM_RETURNS_NONE);
+    assert(tsm_returns_take_newest(&own) == TSM_RETURNS_NONE);
     return NULL;
 }
 
@@ -87,9 +88,9 @@ static void *(*const bodies[])(void *) = { gives_twice, gives, takes };
 
 int main(void)
 {
-    tsm_returns_init(&memory.returns, CELLS, &own);
+    tsm_returns_init(&memory.returns, CELLS, &own, used);
     for (uint32_t i = 0; i < CELLS; i++)
-        assert(tsm_returns_take(&memory.returns, &own) < CELLS);
+        assert(tsm_returns_take_newest(&own) < CELLS);
     user[1] = user[2] = 1;      /* the other one is the first thread's */
     client_team(3, bodies);
     return 0;

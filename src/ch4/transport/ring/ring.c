@@ -181,7 +181,7 @@ int MPIDI_POSIX_ring_send_cell(tsm_ring_writer_t * writer, int local_rank, int s
 
     if (tsm_ring_is_full(writer))
         return MPIDI_POSIX_NOK;
-    cell = MPIDI_POSIX_ring_cells_take(cells, local_rank);
+    cell = MPIDI_POSIX_ring_cells_take(cells, local_rank, segment->size);
     if (cell == TSM_RETURNS_NONE)
         return MPIDI_POSIX_NOK;
     payload_size = fill_cell(MPIDI_POSIX_ring_cell(rank, src_vsi, cell), segment, sent);

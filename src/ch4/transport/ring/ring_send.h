@@ -17,6 +17,7 @@ typedef struct MPIDI_POSIX_ring_segment {
     MPI_Aint count;
     MPI_Datatype datatype;
     MPI_Aint offset;            /* of the data that was sent before */
+    MPI_Aint size;              /* of the data that remains */
 } MPIDI_POSIX_ring_segment_t;
 
 MPL_STATIC_INLINE_PREFIX size_t MPIDI_POSIX_eager_payload_limit(void)
@@ -89,9 +90,9 @@ MPIDI_POSIX_eager_send(int grank, MPIDI_POSIX_am_header_t * msg_hdr, const void 
     if (sent)
         MPIDI_Datatype_check_contig_size_lb(datatype, count, is_contig, size, lb);
     size -= offset;
-    if (!is_contig || header_room + size > MPIDI_POSIX_RING_SLOT_ROOM) {
+    if (header_room + size > MPIDI_POSIX_RING_SLOT_ROOM) {
         const MPIDI_POSIX_ring_segment_t segment = { am_hdr ? msg_hdr : NULL, am_hdr, am_hdr_sz,
-            buf, count, datatype, offset
+            buf, count, datatype, offset, size
         };
         return MPIDI_POSIX_ring_send_cell(writer, local_rank, src_vsi, &segment, sent);
     }
@@ -102,10 +103,14 @@ MPIDI_POSIX_eager_send(int grank, MPIDI_POSIX_am_header_t * msg_hdr, const void 
     MPIDI_POSIX_ring_fill(slot, src_vsi, am_hdr ? msg_hdr : NULL, header_room, header_room + size, 0);
     if (am_hdr)
         memcpy(slot->u.payload, am_hdr, am_hdr_sz);
-    if (sent) {
-        MPIR_Typerep_copy(slot->u.payload + header_room, (const char *) buf + lb + offset, size);
-        *sent = size;
+    if (likely(is_contig)) {
+        if (sent)
+            MPIR_Typerep_copy(slot->u.payload + header_room, (const char *) buf + lb + offset, size);
+    } else {
+        MPIR_Typerep_pack(buf, count, datatype, offset, slot->u.payload + header_room, size, &size);
     }
+    if (sent)
+        *sent = size;
     tsm_ring_publish(&slot->slot, position);
     return MPIDI_POSIX_OK;
 }
