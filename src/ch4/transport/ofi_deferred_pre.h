@@ -113,6 +113,8 @@ typedef struct {
 typedef struct {
     struct MPIR_Win *next_packed;       /* in packed_wins, if it is there */
     int is_packed;
+    int has_completed;          /* a flush has seen all complete, with so many issued: */
+    uint64_t completed_at;
     uint64_t seen;              /* errors that a flush of the window has returned, or that are older */
     MPIDI_OFI_flush_errors_t errors;    /* of a counter of its own */
 } MPIDI_OFI_flush_win_t;

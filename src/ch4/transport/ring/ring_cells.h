@@ -68,13 +68,14 @@ static inline void MPIDI_POSIX_ring_cells_came(void *cells, uint32_t cell)
 static inline uint32_t MPIDI_POSIX_ring_cells_take(MPIDI_POSIX_ring_cells_t * c, int local_rank,
                                                    MPI_Aint size)
 {
+    const int is_short = size <= MPIDI_POSIX_RING_SHORT;
     uint32_t cell;
 
-    if (c->held[local_rank] >= c->free || !tsm_returns_has_used(&c->own))
+    if (is_short || c->held[local_rank] >= c->free || !tsm_returns_has_used(&c->own))
         tsm_returns_collect(c->returns, &c->own, MPIDI_POSIX_ring_cells_came, c);
     if (c->held[local_rank] >= c->free)
         return TSM_RETURNS_NONE;
-    if (size <= MPIDI_POSIX_RING_SHORT)
+    if (is_short)
         cell = tsm_returns_take_newest(&c->own);
     else
         cell = tsm_returns_take_oldest(&c->own, c->own.cells / 2);
