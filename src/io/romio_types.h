@@ -15,7 +15,8 @@
  * with such a count (romio_calls.h), unless they have no gaps, so that ROMIO does not walk them.
  *
  * An indexed type of types with gaps looks like a struct: ROMIO loses blocks behind the bounds of a
- * resized type. Empty blocks are left out: ROMIO takes them for one item, and writes without end.
+ * resized type. Empty blocks, or those of a type without data, are left out: ROMIO takes them for one
+ * item, and writes without end.
  *
  * A pair with a gap, such as MPI_DOUBLE_INT, looks like a struct: ROMIO takes named types to have no
  * gaps. It frees what it gets, pairs too.
@@ -239,6 +240,14 @@ static MPI_Aint add_at(const MPIR_Datatype_contents * c, const MPI_Aint * adds,
     return i < c->nr_aints ? adds[i] : counts[int_counts(c) + i - c->nr_aints];
 }
 
+static int is_empty(int length, MPI_Datatype type)
+{
+    MPI_Aint size;
+
+    MPIR_Datatype_get_size_macro(type, size);
+    return length == 0 || size == 0;
+}
+
 /* The types of empty blocks go last, as ROMIO frees all. If all blocks are empty, nothing changes. */
 static void leave_out_empty(int combiner, int *ints, MPI_Aint * adds, MPI_Datatype * types)
 {
@@ -247,7 +256,7 @@ static void leave_out_empty(int combiner, int *ints, MPI_Aint * adds, MPI_Dataty
     int kept = 0;
 
     for (int i = 0; i < all; i++) {
-        if (ints[1 + i] == 0)
+        if (is_empty(ints[1 + i], types[has_types ? i : 0]))
             continue;
         ints[1 + kept] = ints[1 + i];
         if (displs)

@@ -12,7 +12,11 @@
  *
  * Calls that give hints to a communicator have its processes compare them (doc/casper.md).
  * MPI_Intercomm_create_from_groups gives them to the new communicator; MPICH gives them to the local
- * one, which it frees. */
+ * one, which it frees. Both calls that make one from groups are an error if that cannot be done, where
+ * MPICH ends the program (comm_locked.h), and the empty group has no communicator. */
+struct MPIR_Group;
+int MPIR_Comm_check_groups(struct MPIR_Group *group, struct MPIR_Group *remote);
+
 #define MPIR_Comm_dup_with_info_impl(comm_, info_, made_) \
     __extension__({ \
         int err_ = MPIR_Comm_dup_with_info_impl(comm_, info_, made_); \
@@ -40,16 +44,20 @@
 
 #define MPIR_Comm_create_from_group_impl(group_, tag_, info_, errhandler_, made_) \
     __extension__({ \
-        int err_ = MPIR_Comm_create_from_group_impl(group_, tag_, info_, errhandler_, made_); \
+        int err_ = MPIR_Comm_check_groups(group_, NULL); \
+        if (err_ == MPI_SUCCESS && (group_)->size > 0) \
+            err_ = MPIR_Comm_create_from_group_impl(group_, tag_, info_, errhandler_, made_); \
         err_ ? err_ : csp_comm_agree(*(made_)); \
     })
 
 #define MPIR_Intercomm_create_from_groups_impl(group_, leader_, remote_group_, remote_leader_, tag_, \
                                                info_, errhandler_, made_) \
     __extension__({ \
-        int err_ = \
-            MPIR_Intercomm_create_from_groups_impl(group_, leader_, remote_group_, remote_leader_, \
-                                                   tag_, NULL, errhandler_, made_); \
+        int err_ = MPIR_Comm_check_groups(group_, remote_group_); \
+        if (err_ == MPI_SUCCESS) \
+            err_ = MPIR_Intercomm_create_from_groups_impl(group_, leader_, remote_group_, \
+                                                          remote_leader_, tag_, NULL, errhandler_, \
+                                                          made_); \
         err_ = err_ ? err_ : (MPIR_Comm_set_info_impl) (*(made_), info_); \
         err_ ? err_ : csp_comm_agree(*(made_)); \
     })

@@ -25,6 +25,23 @@ static int comm_keep_group(MPIR_Comm * comm)
     return mpi_errno ? mpi_errno : MPIR_Group_release(group);
 }
 
+/* Before a communicator is made from one group, or from two: MPICH needs the first communicator of all
+ * processes for that, unless the one group has them all or this process alone. Another thread may be
+ * making it. With the lock of global; mpir_stay_up.h has the order of the locks. */
+int MPIR_Comm_check_groups(MPIR_Group * group, MPIR_Group * remote)
+{
+    int mpi_errno;
+
+    if (!remote && (group->size <= 1 || group->size == MPIR_Process.size))
+        return MPI_SUCCESS;
+    MPID_THREAD_CS_EXIT(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);
+    MPL_initlock_lock(&MPIR_init_lock);
+    mpi_errno = MPIDI_no_world();
+    MPL_initlock_unlock(&MPIR_init_lock);
+    MPID_THREAD_CS_ENTER(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);
+    return mpi_errno;
+}
+
 /* MPI_Comm_free. Calls the delete functions now and here: the last reference may go later, in another
  * thread that holds a lock. If one returns an error, the communicator stays. */
 static int comm_free(MPIR_Comm * comm)

@@ -3,7 +3,8 @@
 
 /* Derived datatypes that MPICH's engine dataloop had wrong: distributed arrays (random ones, each part
  * compared with what the definition of MPI gives the process), blocks of types without extent, structs
- * with empty pieces, subarrays in external32, MPI_SHORT_INT in MPI_Fetch_and_op. One process. */
+ * with empty pieces, subarrays in external32, MPI_SHORT_INT in MPI_Fetch_and_op, MPI_Get_elements. One
+ * process. */
 #include <mpi.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -187,6 +188,61 @@ static void short_int(void)
     MPI_Win_free(&win);
 }
 
+/* MPI_Get_elements of messages that end behind any element of two items, or within the next one. The
+ * type is `items` of a struct whose elements have these sizes. */
+static void check_elements(MPI_Datatype type, int items, int n, const int sizes[], const char *what)
+{
+    int bytes = 0, found;
+    MPI_Count found_x;
+    MPI_Status status = { 0 };
+
+    MPI_Type_commit(&type);
+    for (int i = 0; i < 2 * items * n; i++) {
+        for (int more = 0; more < sizes[i % n]; more += sizes[i % n] - 1) {
+            MPI_Status_set_elements(&status, MPI_BYTE, bytes + more);
+            MPI_Get_elements(&status, type, &found);
+            MPI_Get_elements_x(&status, type, &found_x);
+            check(found == i && found_x == i, what);
+        }
+        bytes += sizes[i % n];
+    }
+    MPI_Type_free(&type);
+}
+
+/* Two elements of one size; an empty block, a pair and a longer block; in types of all other kinds. */
+static void elements(void)
+{
+    int two[] = { 1, 1 }, three[] = { 0, 2, 1, 3 }, lengths[] = { 2, 0, 1 }, places[] = { 4, 0, 1 };
+    int sizes[] = { 3, 4 }, parts[] = { 2, 3 }, starts[] = { 1, 0 }, one_process[] = { 1, 1 };
+    int cyclic[] = { MPI_DISTRIBUTE_CYCLIC, MPI_DISTRIBUTE_BLOCK };
+    int dargs[] = { MPI_DISTRIBUTE_DFLT_DARG, MPI_DISTRIBUTE_DFLT_DARG };
+    static const int in_same[] = { 4, 4 }, in_mixed[] = { 8, 4, 8, 4, 2, 8, 8, 8 };
+    MPI_Aint at[] = { 0, 4, 48, 56 };
+    MPI_Datatype same_types[] = { MPI_INT, MPI_FLOAT }, same, mixed, type;
+    MPI_Datatype mixed_types[] = { MPI_INT, MPI_DOUBLE_INT, MPI_SHORT, MPI_DOUBLE };
+
+    MPI_Type_create_struct(2, two, at, same_types, &same);
+    MPI_Type_create_struct(4, three, at, mixed_types, &mixed);
+    MPI_Type_dup(mixed, &type);
+    check_elements(type, 1, 8, in_mixed, "elements of a dup");
+    MPI_Type_contiguous(3, same, &type);
+    check_elements(type, 3, 2, in_same, "elements of a contiguous type");
+    MPI_Type_vector(2, 3, 5, mixed, &type);
+    check_elements(type, 6, 8, in_mixed, "elements of a vector");
+    MPI_Type_indexed(3, lengths, places, mixed, &type);
+    check_elements(type, 3, 8, in_mixed, "elements of an indexed type");
+    MPI_Type_create_indexed_block(2, 2, places, same, &type);
+    check_elements(type, 4, 2, in_same, "elements of an indexed block");
+    MPI_Type_create_subarray(2, sizes, parts, starts, MPI_ORDER_C, mixed, &type);
+    check_elements(type, 6, 8, in_mixed, "elements of a subarray");
+    MPI_Type_create_darray(1, 0, 2, sizes, cyclic, dargs, one_process, MPI_ORDER_C, mixed, &type);
+    check_elements(type, 12, 8, in_mixed, "elements of a darray");
+    MPI_Type_create_resized(same, -4, 40, &type);
+    check_elements(type, 1, 2, in_same, "elements of a resized type");
+    check_elements(same, 1, 2, in_same, "elements of a struct");
+    check_elements(mixed, 1, 8, in_mixed, "elements of a struct with a pair");
+}
+
 int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
@@ -196,6 +252,7 @@ int main(int argc, char **argv)
     external32();
     short_int();
     no_extent();
+    elements();
     if (!errors)
         printf(" No Errors\n");
     MPI_Finalize();

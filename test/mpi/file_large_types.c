@@ -59,14 +59,20 @@ static MPI_Datatype indexed(int kind, int large, MPI_Datatype old)
     return t;
 }
 
+/* The first block has no data. */
 static MPI_Datatype structure(int large, MPI_Datatype old)
 {
-    const MPI_Datatype types[3] = { old, MPI_SHORT, old };
-    const MPI_Aint at[3] = { 0, 2 * span(old), 4 * span(old) };
-    const MPI_Count at_c[3] = { at[0], at[1], at[2] };
-    MPI_Datatype t;
-    MT_OK(large ? MPI_Type_create_struct_c(3, blocks_c, at_c, types, &t) :
-          MPI_Type_create_struct(3, blocks, at, types, &t));
+    static const int n[4] = { 2, 2, 1, 3 };
+    static const MPI_Count n_c[4] = { 2, 2, 1, 3 };
+    const MPI_Aint at[4] = { 8 * span(old), 0, 2 * span(old), 4 * span(old) };
+    const MPI_Count at_c[4] = { at[0], at[1], at[2], at[3] };
+    MPI_Datatype types[4] = { MPI_DATATYPE_NULL, old, MPI_SHORT, old }, gaps, t;
+    MT_OK(MPI_Type_vector(2, 1, 2, old, &gaps));
+    MT_OK(MPI_Type_vector(2, 0, 3, gaps, &types[0]));
+    MT_OK(large ? MPI_Type_create_struct_c(4, n_c, at_c, types, &t) :
+          MPI_Type_create_struct(4, n, at, types, &t));
+    MT_OK(MPI_Type_free(&types[0]));
+    MT_OK(MPI_Type_free(&gaps));
     return t;
 }
 

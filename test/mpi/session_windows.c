@@ -3,7 +3,8 @@
 
 /* Windows and partitioned communication in a process with sessions only. On a communicator of
  * mpi://WORLD they work, also with one process; on one of mpi://SELF, before there is one of all
- * processes, they are errors of class MPI_ERR_UNSUPPORTED_OPERATION. */
+ * processes, they are errors of class MPI_ERR_UNSUPPORTED_OPERATION. So are communicators of some of
+ * the processes, and those between two groups. */
 #include "session.h"
 
 static int memory;
@@ -57,6 +58,38 @@ static void is_refused(MPI_Comm comm)
              MPI_ERR_UNSUPPORTED_OPERATION, "MPI_Psend_init");
 }
 
+static void is_from(MPI_Group group, MPI_Comm * comm, int class)
+{
+    int rc = MPI_Comm_create_from_group(group, "some", MPI_INFO_NULL, MPI_ERRORS_RETURN, comm);
+    if (class == MPI_SUCCESS)
+        MT_OK(rc);
+    else
+        mt_fails(rc, class, "some processes");
+}
+
+/* group: of all processes. An empty group has no communicator, whenever. */
+static void from_groups(MPI_Group group, int has_world)
+{
+    const int others[] = { 0, (mt.rank + 1) % mt.size };
+    MPI_Group some, next, all_but_one;
+    MPI_Comm comm = MPI_COMM_WORLD;
+
+    is_from(MPI_GROUP_EMPTY, &comm, MPI_SUCCESS);
+    MT_CHECK(comm == MPI_COMM_NULL, "a communicator of no process");
+    if (has_world || mt.size == 1)
+        return;
+    MT_OK(MPI_Group_incl(group, 1, &mt.rank, &some));
+    MT_OK(MPI_Group_incl(group, 1, &others[1], &next));
+    MT_OK(MPI_Group_excl(group, 1, others, &all_but_one));
+    mt_fails(MPI_Intercomm_create_from_groups(some, 0, next, 0, "two", MPI_INFO_NULL, MPI_ERRORS_RETURN,
+                                              &comm), MPI_ERR_UNSUPPORTED_OPERATION, "two groups");
+    if (mt.size > 2 && mt.rank > 0)
+        is_from(all_but_one, &comm, MPI_ERR_UNSUPPORTED_OPERATION);
+    MT_OK(MPI_Group_free(&some));
+    MT_OK(MPI_Group_free(&next));
+    MT_OK(MPI_Group_free(&all_but_one));
+}
+
 /* A nonblocking collective of one process, before there is a communicator of all. */
 static void barrier(MPI_Comm comm)
 {
@@ -75,12 +108,14 @@ int main(void)
     MT_OK(MPI_Group_from_session_pset(s, "mpi://WORLD", &group));
     MT_OK(MPI_Group_rank(group, &mt.rank));
     MT_OK(MPI_Group_size(group, &mt.size));
-    MT_OK(MPI_Group_free(&group));
     barrier(comm);
+    from_groups(group, 0);
     if (mt.size > 1)
         is_refused(comm);
     world = comm_of_session(s, "mpi://WORLD");
     works(world);
+    from_groups(group, 1);
+    MT_OK(MPI_Group_free(&group));
     MT_OK(MPI_Comm_free(&world));
     MT_OK(MPI_Comm_free(&comm));
     MT_OK(MPI_Session_finalize(&s));

@@ -38,9 +38,10 @@ static void *use(void *arg)
 {
     const mt_thread_t *self = arg;
     MPI_Errhandler errhandler = MPI_ERRORS_RETURN;
-    const int wanted = self->id % 2 ? 2 : 0;
+    const int wanted = self->id % 2 ? 4 : 0;
     MPI_Group group;
     MPI_Info info;
+    int psets, length = 0;
 
     for (long i = 0; i < mt.iters; i++) {
         if (wanted)
@@ -52,6 +53,9 @@ static void *use(void *arg)
         called = 0;
         fails(MPI_Group_from_session_pset(mine, "mpi://NOBODY", &group));
         fails(MPI_Session_get_pset_info(mine, "mpi://NOBODY", &info));
+        MT_OK(MPI_Session_get_num_psets(mine, MPI_INFO_NULL, &psets));
+        fails(MPI_Session_get_nth_pset(mine, MPI_INFO_NULL, psets, &length, NULL));
+        fails(MPI_Session_get_nth_pset(mine, MPI_INFO_NULL, -1, &length, NULL));
         MT_CHECK(called == wanted, "the handler was called %d times", called);
         make_comm(self->id);
         MT_OK(MPI_Session_set_errhandler(mine, MPI_ERRORS_RETURN));
