@@ -62,6 +62,18 @@ int MPIR_Comm_check_groups(struct MPIR_Group *group, struct MPIR_Group *remote);
         err_ ? err_ : csp_comm_agree(*(made_)); \
     })
 
+/* A session keeps the error handler of MPI_Session_init. */
+#define MPIR_SESSION_KEEP_ERRHANDLER(session_, errhandler_) \
+    do { \
+        MPID_THREAD_CS_ENTER(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX); \
+        MPIR_Session_set_errhandler_impl(session_, errhandler_);        /* never fails */ \
+        MPID_THREAD_CS_EXIT(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX); \
+    } while (0)
+
+/* MPI_T is initialized by one thread at a time, MPI_T_init_thread or MPI_Init; the others wait until the
+ * tables of variables are there. */
+extern MPL_initlock_t MPIR_T_init_lock;
+
 /* type_handles.h: give the program, or ROMIO, one more handle of a type, with a reference, which it
  * frees by MPI_Type_free; the part of MPI_Type_free. Without memory the handle is not counted, and the
  * first to be freed takes the attributes. */

@@ -5,6 +5,8 @@
 
 #include "mpiimpl.h"
 
+MPL_initlock_t MPIR_T_init_lock = MPL_INITLOCK_INITIALIZER;     /* binding_calls.h */
+
 /* In place of MPICH's, which frees the tables of variables, and the control variables that are strings:
  * the library may use these after the last MPI_T_finalize, MPI_Init may come after it, and
  * MPIR_T_env_init does not make them a second time. They stay until the process exits, and so does what

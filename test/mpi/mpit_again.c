@@ -3,8 +3,12 @@
 
 /* MPI_T may be initialized and finalized at any time, also more than once, and leaves the library as it
  * is. The argument says when: before (MPI_Init), after (MPI_Finalize), during, session (as long as a
- * session), twice (without MPI). */
+ * session), twice (without MPI), threads (of several tools at once, in new processes without MPI and beside
+ * MPI_Init). */
 #include "mt.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
 
 #undef MT_CHECK                 /* MPI need not be up */
 #define MT_CHECK(cond_, ...) \
@@ -72,6 +76,57 @@ static int in_world(const char *when)
     return cvars;
 }
 
+#define TOOLS 4
+#define PROCESSES 30            /* the tables are made once in each */
+
+static pthread_barrier_t start;
+
+static void *tool(void *arg)
+{
+    int provided, cvars = 0, index;
+
+    (void) arg;
+    pthread_barrier_wait(&start);
+    MT_OK(MPI_T_init_thread(MPI_THREAD_MULTIPLE, &provided));
+    MT_OK(MPI_T_cvar_get_num(&cvars));
+    MT_OK(MPI_T_cvar_get_index(NAME, &index));
+    MT_CHECK(index < cvars, "%d variables, of which " NAME " is number %d\n", cvars, index);
+    return NULL;
+}
+
+static void tools(int have_mpi)
+{
+    pthread_t thread[TOOLS];
+
+    pthread_barrier_init(&start, NULL, TOOLS + 1);
+    for (int i = 0; i < TOOLS; i++)
+        MT_CHECK(!pthread_create(&thread[i], NULL, tool, NULL), "no thread\n");
+    pthread_barrier_wait(&start);
+    if (have_mpi)
+        MT_OK(MPI_Init(NULL, NULL));
+    for (int i = 0; i < TOOLS; i++)
+        pthread_join(thread[i], NULL);
+    for (int i = 0; i < TOOLS; i++)
+        MT_OK(MPI_T_finalize());
+    if (have_mpi)
+        MT_OK(MPI_Finalize());
+}
+
+static int in_threads(void)
+{
+    int status = 1;
+
+    for (int i = 0; i < PROCESSES; i++) {
+        if (fork() == 0) {
+            tools(0);
+            _exit(0);
+        }
+        MT_CHECK(wait(&status) > 0 && status == 0, "process %d ended with status %x\n", i, status);
+    }
+    tools(1);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     const char *when = argc > 1 ? argv[1] : "twice";
@@ -79,6 +134,8 @@ int main(int argc, char **argv)
 
     if (!strcmp(when, "session"))
         cvars = in_session();
+    else if (!strcmp(when, "threads"))
+        cvars = in_threads();
     else if (!strcmp(when, "twice"))
         cvars = visit();
     else
