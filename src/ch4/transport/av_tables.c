@@ -144,8 +144,23 @@ int MPIDIU_avt_destroy(void)
     while (old_arrays.n > 0)
         MPL_free(old_arrays.of[--old_arrays.n]);
     MPL_free(MPIDI_global.avt_mgr.av_tables);
+#if defined(HAVE_CH4_NETMOD_OFI) && !defined(HAVE_CH4_NETMOD_UCX)
+    MPIDI_OFI_am_source_forget();
+#endif
     MPIDI_dynproc_end();
     return MPI_SUCCESS;
+}
+
+/* What goes to these processes begins anew, but where a communicator has a process of their table. */
+static void begin_anew(int size, const uint64_t gpids[])
+{
+#if defined(HAVE_CH4_NETMOD_OFI) && !defined(HAVE_CH4_NETMOD_UCX)
+    for (int i = 0; i < size; i++) {
+        const int avtid = MPIDIU_GPID_GET_AVTID(gpids[i]);
+        if (avtid > 0 && !is_in_use(avtid))
+            MPIDI_OFI_am_source_renew(&MPIDIU_get_av(avtid, MPIDIU_GPID_GET_LPID(gpids[i])));
+    }
+#endif
 }
 
 /* Returns lpids with a reference each, or, with an error, all 0. Table 0 is always there: lpids that
@@ -157,6 +172,7 @@ int MPIDIU_upids_to_gpids(int size, int *upid_sizes, char *upids, uint64_t * gpi
     MPID_THREAD_CS_ENTER(VCI, MPIDIU_THREAD_DYNPROC_MUTEX);
     mpi_errno = MPIDI_NM_upids_to_gpids(size, upid_sizes, upids, gpids);
     MPIR_ERR_CHECK(mpi_errno);
+    begin_anew(size, gpids);
     for (int i = 0; i < size; i++) {
         if (MPIDIU_GPID_GET_AVTID(gpids[i]) > 0)
             MPIDIU_avt_add_ref(MPIDIU_GPID_GET_AVTID(gpids[i]));

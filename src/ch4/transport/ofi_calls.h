@@ -18,7 +18,10 @@
  *   MPIDI_OFI_REQUEST_CREATE  in place of MPICH's: a model may have given the request
  *   MPIDI_OFI_INIT_CHUNK_CONTEXT  in place of MPICH's; this and the one before go to fn_fail without
  *                             memory, and do MPIDI_OFI_LEAVE_FAILED first: nothing, but in
- *                             ofi_rma_locked.h */
+ *                             ofi_rma_locked.h
+ *   MPIDIG_get_recv_iov_count  in do_long_am_recv, with its in_data_sz: many, if there is no room: then
+ *                             MPICH reads the data in parts, and drops them, as the receive has failed.
+ *                             Of no pieces it would make none complete */
 
 #include "ofi_am_source.h"
 #include "ofi_flush.h"
@@ -98,5 +101,16 @@
         } \
         MPIDI_OFI_win_cntr_incr(win_); \
     } while (0)
+
+MPL_STATIC_INLINE_PREFIX int MPIDI_OFI_recv_iov_count(MPIR_Request * rreq, MPI_Aint in_data_sz)
+{
+    MPI_Aint room = in_data_sz;
+
+    if (unlikely(rreq->status.MPI_ERROR != MPI_SUCCESS))        /* of a receive, which has a type */
+        MPIDI_Datatype_check_size(MPIDIG_REQUEST(rreq, datatype), MPIDIG_REQUEST(rreq, count), room);
+    return unlikely(room == 0) ? INT_MAX : MPIDIG_get_recv_iov_count(rreq);
+}
+
+#define MPIDIG_get_recv_iov_count(rreq_) MPIDI_OFI_recv_iov_count(rreq_, in_data_sz)
 
 #endif /* OFI_CALLS_H_INCLUDED */
