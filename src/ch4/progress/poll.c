@@ -20,6 +20,11 @@
 /* Turns in vain after which a process below MPI_THREAD_MULTIPLE offers its processor. */
 #define LONE_TURNS 8u
 
+/* Turns in vain in which a thread that holds a VCI pauses only, while threads outnumber processors: the
+ * answer of a process that runs is there sooner than the thread would be back from a yield. */
+#define BRIEF_TURNS 4u
+#define BRIEF_PAUSES 16
+
 /* Pauses for which a thread of the library leaves a VCI to threads that wait for it. */
 #define WAY_PAUSES 256
 
@@ -200,9 +205,12 @@ static void crowded_turn(unsigned turns)
 {
     if (turns == 0) {
         MPIDI_poll_test_failed(MPIDI_thread_self());
+    } else if (turns <= BRIEF_TURNS) {
+        for (int i = 0; i < BRIEF_PAUSES; i++)
+            tsm_cpu_pause();
     } else {
         MPIDI_STATS(MPIDI_STATS_COUNT(yields, 1));
-        MPIDI_section_yield_or_nap(turns - 1);
+        MPIDI_section_yield_or_nap(turns - BRIEF_TURNS - 1);
     }
 }
 
