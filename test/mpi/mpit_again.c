@@ -3,8 +3,8 @@
 
 /* MPI_T may be initialized and finalized at any time, also more than once, and leaves the library as it
  * is. The argument says when: before (MPI_Init), after (MPI_Finalize), during, session (as long as a
- * session), twice (without MPI), threads (of several tools at once, in new processes without MPI and beside
- * MPI_Init). */
+ * session), twice (without MPI), threads (of several tools at once, in new processes without MPI and
+ * beside MPI_Init). */
 #include "mt.h"
 
 #include <sys/wait.h>

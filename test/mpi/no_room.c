@@ -1,8 +1,9 @@
 /* Copyright (C) by the MPICH-TSM developers
  * See COPYRIGHT in top-level directory */
 
-/* A long message comes for a receive of no bytes, which fails, and so does a partitioned one; the sends
- * complete, and the next message is received. The receive is posted before the message comes, or not. */
+/* A long message comes for a receive of no bytes, which fails, and so does a partitioned one; the
+ * sends complete, and the next message is received. The receive is posted before the message comes,
+ * or not. */
 #include "mt.h"
 
 #define COUNT 300000
