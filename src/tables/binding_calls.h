@@ -70,8 +70,8 @@ int MPIR_Comm_check_groups(struct MPIR_Group *group, struct MPIR_Group *remote);
         MPID_THREAD_CS_EXIT(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX); \
     } while (0)
 
-/* MPI_T is initialized by one thread at a time, MPI_T_init_thread or MPI_Init; the others wait until the
- * tables of variables are there. */
+/* MPI_T is initialized by one thread at a time, in MPI_T_init_thread or MPI_Init; the others wait until
+ * the tables of variables are there. */
 extern MPL_initlock_t MPIR_T_init_lock;
 
 /* type_handles.h: give the program, or ROMIO, one more handle of a type, with a reference, which it
