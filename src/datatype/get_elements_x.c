@@ -33,10 +33,22 @@ static MPI_Count old_types(MPI_Datatype type, const ext32_contents * c)
     return size / old_size;
 }
 
+/* The size of its elements if they are all of one basic type that is no pair; else 0. */
+static MPI_Aint size_of_all(MPI_Datatype type)
+{
+    const MPIR_Datatype *t;
+
+    if (HANDLE_IS_BUILTIN(type))
+        return 0;
+    MPIR_Datatype_get_ptr(type, t);
+    return t->basic_type != MPI_DATATYPE_NULL && t->builtin_element_size > 0 &&
+        HANDLE_IS_BUILTIN(t->basic_type) && !first_of_pair(t->basic_type) ? t->builtin_element_size : 0;
+}
+
 /* Of one item. */
 static MPI_Count elements_of(MPI_Datatype type)
 {
-    MPI_Count n = 0;
+    MPI_Count n = 0, each = 0;
     MPI_Aint size;
     ext32_contents c;
 
@@ -46,11 +58,16 @@ static MPI_Count elements_of(MPI_Datatype type)
         return 0;
     if (MPIR_DATATYPE_IS_PREDEFINED(type))
         return first_of_pair(type) ? 2 : 1;
+    if (size_of_all(type))
+        return size / size_of_all(type);
     ext32_open(type, &c);
     if (c.combiner != MPI_COMBINER_STRUCT)
         return old_types(type, &c) * elements_of(c.types[0]);
-    for (MPI_Aint i = 0; i < ext32_blocks(&c); i++)
-        n += ext32_block_length(&c, i) * elements_of(c.types[i]);
+    for (MPI_Aint i = 0; i < ext32_blocks(&c); i++) {
+        if (i == 0 || c.types[i] != c.types[i - 1])
+            each = elements_of(c.types[i]);
+        n += ext32_block_length(&c, i) * each;
+    }
     return n;
 }
 
@@ -84,6 +101,11 @@ static MPI_Count take_part(MPI_Count * bytes, MPI_Datatype type)
             return 0;
         *bytes -= first;
         return 1;
+    }
+    if (size_of_all(type)) {
+        const MPI_Count n = *bytes / size_of_all(type);
+        *bytes -= n * size_of_all(type);
+        return n;
     }
     ext32_open(type, &c);
     return c.combiner == MPI_COMBINER_STRUCT ? take_blocks(bytes, &c) :

@@ -38,19 +38,6 @@ static struct {
     pid_t pid;                  /* of the process that initialized: a child must not finalize */
 } stay;
 
-/* For MPI_Init: a thread of a tool may initialize MPI_T meanwhile (binding_calls.h). */
-static int init_mpi_t(void)
-{
-    int mpi_errno;
-
-    MPL_initlock_lock(&MPIR_T_init_lock);
-    mpi_errno = MPIR_T_env_init();
-    MPL_initlock_unlock(&MPIR_T_init_lock);
-    return mpi_errno;
-}
-
-#define MPIR_T_env_init() init_mpi_t()
-
 static int MPII_may_start(bool is_world_model)
 {
     int mpi_errno = MPI_SUCCESS;

@@ -70,9 +70,15 @@ int MPIR_Comm_check_groups(struct MPIR_Group *group, struct MPIR_Group *remote);
         MPID_THREAD_CS_EXIT(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX); \
     } while (0)
 
-/* MPI_T is initialized by one thread at a time, in MPI_T_init_thread or MPI_Init; the others wait until
- * the tables of variables are there. */
-extern MPL_initlock_t MPIR_T_init_lock;
+/* mpit_initthread.c: how often MPI_T is initialized, counted atomically. The tables of variables and the
+ * mutex of MPI_T are there when this returns, and stay until the process exits. */
+_Atomic int *MPIR_T_users(void);
+
+#define MPIR_T_init_balance (*MPIR_T_users())
+#undef MPIR_T_THREAD_CS_INIT
+#undef MPIR_T_THREAD_CS_FINALIZE
+#define MPIR_T_THREAD_CS_INIT() ((void) 0)
+#define MPIR_T_THREAD_CS_FINALIZE() ((void) 0)
 
 /* type_handles.h: give the program, or ROMIO, one more handle of a type, with a reference, which it
  * frees by MPI_Type_free; the part of MPI_Type_free. Without memory the handle is not counted, and the

@@ -5,8 +5,6 @@
 
 #include "mpiimpl.h"
 
-MPL_initlock_t MPIR_T_init_lock = MPL_INITLOCK_INITIALIZER;     /* binding_calls.h */
-
 /* In place of MPICH's, which frees the tables of variables, and the control variables that are strings:
  * the library may use these after the last MPI_T_finalize, MPI_Init may come after it, and
  * MPIR_T_env_init does not make them a second time. They stay until the process exits, and so does what
@@ -15,5 +13,6 @@ void MPIR_T_event_handles_drop(void);
 
 void MPIR_T_env_finalize(void)
 {
-    MPIR_T_event_handles_drop();
+    if (!MPIR_T_is_initialized())       /* nor by another tool, meanwhile */
+        MPIR_T_event_handles_drop();
 }

@@ -77,6 +77,7 @@ static int in_world(const char *when)
 }
 
 #define TOOLS 4
+#define AGAIN 2000
 #define PROCESSES 30            /* the tables are made once in each */
 
 static pthread_barrier_t start;
@@ -91,6 +92,11 @@ static void *tool(void *arg)
     MT_OK(MPI_T_cvar_get_num(&cvars));
     MT_OK(MPI_T_cvar_get_index(NAME, &index));
     MT_CHECK(index < cvars, "%d variables, of which " NAME " is number %d\n", cvars, index);
+    for (int i = 0; i < AGAIN; i++) {
+        MT_OK(MPI_T_init_thread(MPI_THREAD_MULTIPLE, &provided));
+        MT_OK(MPI_T_finalize());
+    }
+    MT_OK(MPI_T_finalize());
     return NULL;
 }
 
@@ -106,8 +112,7 @@ static void tools(int have_mpi)
         MT_OK(MPI_Init(NULL, NULL));
     for (int i = 0; i < TOOLS; i++)
         pthread_join(thread[i], NULL);
-    for (int i = 0; i < TOOLS; i++)
-        MT_OK(MPI_T_finalize());
+    MT_CHECK(MPI_T_finalize() == MPI_T_ERR_NOT_INITIALIZED, "it is initialized once too often\n");
     if (have_mpi)
         MT_OK(MPI_Finalize());
 }

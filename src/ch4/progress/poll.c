@@ -214,6 +214,14 @@ static void crowded_turn(unsigned turns)
     }
 }
 
+/* Whether a turn releases the VCI: not the first one of a flush that has nothing to wait for. A thread
+ * whose polls find something each time has no turns in vain, but wakes that wait for the release. */
+static int must_release(const MPIDI_vci_t * vci, unsigned turns, int is_full)
+{
+    return turns > 0 || is_full || MPIDI_thread_local.to_wake > 0 ||
+        MPIDI_section_has_posted(vci) || tsm_load_crowded();
+}
+
 /* With the VCI held, after so many turns in vain: all that a turn does without it. */
 static int turn_released(MPIDU_Thread_mutex_t * m, unsigned turns, int is_full)
 {
@@ -222,7 +230,7 @@ static int turn_released(MPIDU_Thread_mutex_t * m, unsigned turns, int is_full)
     mpi_errno = drive_elsewhere(is_full);
     if (tsm_load_crowded())
         crowded_turn(turns);
-    else if (turns > 0)
+    else if (turns > 0 || is_full)
         MPIDI_section_rest();
     MPIDI_section_resume(m, depth, 1);
     return mpi_errno;
@@ -237,7 +245,7 @@ int MPIDI_progress_turn_locked(int vci)
 
     if (MPIR_ThreadInfo.isThreaded) {
         is_full = is_full_turn();
-        if (*turns > 0 || is_full || tsm_load_crowded()) {
+        if (must_release(m->vci, *turns, is_full)) {
             mpi_errno = turn_released(m, *turns, is_full);
             MPIR_ERR_CHECK(mpi_errno);
         }

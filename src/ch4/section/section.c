@@ -210,7 +210,7 @@ void MPIDI_section_pause(void)
     }
 }
 
-/* The same after a poll. A thread that is alone lets nobody in, so it polls most times at once. Not if
+/* The same between polls. A thread that is alone lets nobody in, so it polls most times at once. Not if
  * it polls the network: that takes so long that a thread which computed would find the lock taken at
  * nearly every try, before the measure of load counts it. */
 void MPIDI_section_rest(void)

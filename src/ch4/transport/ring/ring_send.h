@@ -85,6 +85,7 @@ MPIDI_POSIX_eager_send(int grank, MPIDI_POSIX_am_header_t * msg_hdr, const void 
     MPIDI_POSIX_ring_slot_t *slot;
     MPI_Aint size = 0, lb = 0;
     int is_contig = 1;
+    char packed[MPIDI_POSIX_RING_SLOT_ROOM];
     uint64_t position;
 
     if (sent)
@@ -96,6 +97,11 @@ MPIDI_POSIX_eager_send(int grank, MPIDI_POSIX_am_header_t * msg_hdr, const void 
         };
         return MPIDI_POSIX_ring_send_cell(writer, local_rank, src_vsi, &segment, sent);
     }
+    if (unlikely(!is_contig)) { /* not after the claim: what is claimed later waits for this one */
+        MPIR_Typerep_pack(buf, count, datatype, offset, packed, size, &size);
+        buf = packed;
+        lb = offset = 0;
+    }
     slot = (MPIDI_POSIX_ring_slot_t *) tsm_ring_claim(writer, &position);
     if (unlikely(!slot))
         return MPIDI_POSIX_NOK;
@@ -103,14 +109,10 @@ MPIDI_POSIX_eager_send(int grank, MPIDI_POSIX_am_header_t * msg_hdr, const void 
     MPIDI_POSIX_ring_fill(slot, src_vsi, am_hdr ? msg_hdr : NULL, header_room, header_room + size, 0);
     if (am_hdr)
         memcpy(slot->u.payload, am_hdr, am_hdr_sz);
-    if (likely(is_contig)) {
-        if (sent)
-            MPIR_Typerep_copy(slot->u.payload + header_room, (const char *) buf + lb + offset, size);
-    } else {
-        MPIR_Typerep_pack(buf, count, datatype, offset, slot->u.payload + header_room, size, &size);
-    }
-    if (sent)
+    if (sent) {
+        MPIR_Typerep_copy(slot->u.payload + header_room, (const char *) buf + lb + offset, size);
         *sent = size;
+    }
     tsm_ring_publish(&slot->slot, position);
     return MPIDI_POSIX_OK;
 }
