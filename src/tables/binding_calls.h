@@ -70,8 +70,8 @@ int MPIR_Comm_check_groups(struct MPIR_Group *group, struct MPIR_Group *remote);
         MPID_THREAD_CS_EXIT(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX); \
     } while (0)
 
-/* mpit_initthread.c: how often MPI_T is initialized, counted atomically. The tables of variables and the
- * mutex of MPI_T are there when this returns, and stay until the process exits. */
+/* mpit_initthread.c: how often MPI_T is initialized, counted atomically. The tables of variables and
+ * the mutex of MPI_T are there when this returns, and stay until the process exits. */
 _Atomic int *MPIR_T_users(void);
 
 #define MPIR_T_init_balance (*MPIR_T_users())

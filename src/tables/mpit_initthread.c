@@ -5,8 +5,8 @@
 
 #include "mpiimpl.h"
 
-/* In place of MPICH's, where two threads that initialized MPI_T at once, or one beside MPI_Init, crashed:
- * one of them used the tables that the other was still making. */
+/* In place of MPICH's, where two threads that initialized MPI_T at once, or one beside MPI_Init,
+ * crashed: one of them used the tables that the other was still making. */
 
 #undef MPIR_T_init_balance
 

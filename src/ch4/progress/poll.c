@@ -216,7 +216,7 @@ static void crowded_turn(unsigned turns)
 
 /* Whether a turn releases the VCI: not the first one of a flush that has nothing to wait for. A thread
  * whose polls find something each time has no turns in vain, but wakes that wait for the release. */
-static int must_release(const MPIDI_vci_t * vci, unsigned turns, int is_full)
+static int must_release(MPIDI_vci_t * vci, unsigned turns, int is_full)
 {
     return turns > 0 || is_full || MPIDI_thread_local.to_wake > 0 ||
         MPIDI_section_has_posted(vci) || tsm_load_crowded();
