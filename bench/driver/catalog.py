@@ -35,6 +35,11 @@ def benchmark(program, options, about, better="more", kind="threads", axis="byte
                      env or {}, without, of_trace, may_fail, users, 0 if kind == "users" else 1, most)
 
 
+SYNCHRONIZED = {"flush": "time of a put and its flush, a window for each thread",
+                "lock": "likewise, lock, put and unlock",
+                "pscw": "likewise, start, put and complete; post and wait",
+                "fence": "likewise, put and fence of both processes"}
+
 BENCHMARKS = {
     "pairs": benchmark("msgrate", "-m pairs", "message rate, thread i to thread i", floor="rate"),
     "pairs-any": benchmark("msgrate", "-m pairs -a", "the same, receives from any source",
@@ -69,6 +74,8 @@ BENCHMARKS = {
     "put": benchmark("rmarate", "-m put", "puts of many threads, a flush after each window"),
     "get": benchmark("rmarate", "-m get", "likewise, gets"),
     "acc": benchmark("rmarate", "-m acc", "likewise, accumulates"),
+    **{f"rma-{mode}": benchmark("rmasync", f"-m {mode}", about, "less", sizes=(8,))
+       for mode, about in SYNCHRONIZED.items()},
     "post-wait": benchmark("posttime", "-m wait", "time of MPI_Isend, other threads wait", "less"),
     "post-poll": benchmark("posttime", "-m poll", "likewise, they call MPI_Test", "less"),
     "post-pairs": benchmark("posttime", "-m pairs", "likewise, they exchange messages", "less"),
@@ -163,7 +170,7 @@ SETS = {
                   ("put", FEW, SIZES, "-w 64"), ("put", FEW, None, "-w 512"),
                   ("get", FEW, None, ""), ("acc", FEW, None, ""),
                   *((b, FEW, None, "") for b in ("latency-server", "latency-probe", "isend",
-                                                 "pairs-any")),
+                                                 "pairs-any", *(f"rma-{m}" for m in SYNCHRONIZED))),
                   *((f"post-{mode}", (8,), None, "") for mode in ("wait", "poll", "pairs")),
                   *((b, (1, 16), None, "") for b in ("neighbour", "neighbour-async")),
                   ("posted", None, None, ""),
