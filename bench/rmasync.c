@@ -8,8 +8,8 @@
  *   pscw     start, put, complete, with post and wait at process 1
  *   fence    both processes put, and then call fence
  * The first byte that is put tells process 1 whether it is the last time; it checks the last byte, which
- * has the number of the put. Puts go to two places in turn, since process 1 reads one of them while the
- * next put comes. */
+ * has the number of the put, with flush and lock that of the last put. Puts go to two places in turn,
+ * since process 1 reads one of them while the next put comes. */
 #include "bench_common.h"
 
 #define USAGE "rmasync [-m flush|lock|pscw|fence] [-s bytes] [-t 1,2,..] [-d seconds] [-j]"
@@ -31,8 +31,8 @@ typedef struct {
     MPI_Win win;
     MPI_Group peer;
     char *memory, *buf;
-    long n;                     /* so many times */
     double begin, end;
+    long n __attribute__((aligned(128)));       /* so many times; in no line of another thread's */
 } worker_t;
 
 static options_t opt;

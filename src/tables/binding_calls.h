@@ -71,7 +71,8 @@ int MPIR_Comm_check_groups(struct MPIR_Group *group, struct MPIR_Group *remote);
     } while (0)
 
 /* mpit_initthread.c: how often MPI_T is initialized, counted atomically. The tables of variables and
- * the mutex of MPI_T are there when this returns, and stay until the process exits. */
+ * the mutex of MPI_T are there when this returns, and stay until the process exits. All tools take the
+ * mutex: in MPICH, one that asks for less than MPI_THREAD_MULTIPLE turns it off for the others. */
 _Atomic int *MPIR_T_users(void);
 
 #define MPIR_T_init_balance (*MPIR_T_users())
@@ -79,6 +80,20 @@ _Atomic int *MPIR_T_users(void);
 #undef MPIR_T_THREAD_CS_FINALIZE
 #define MPIR_T_THREAD_CS_INIT() ((void) 0)
 #define MPIR_T_THREAD_CS_FINALIZE() ((void) 0)
+#ifdef MPICH_IS_THREADED
+#undef MPIR_T_THREAD_CS_ENTER
+#undef MPIR_T_THREAD_CS_EXIT
+#define MPIR_T_THREAD_CS_ENTER() \
+    do { \
+        int err_; \
+        MPID_Thread_mutex_lock(&mpi_t_mutex, &err_); \
+    } while (0)
+#define MPIR_T_THREAD_CS_EXIT() \
+    do { \
+        int err_; \
+        MPID_Thread_mutex_unlock(&mpi_t_mutex, &err_); \
+    } while (0)
+#endif
 
 /* type_handles.h: give the program, or ROMIO, one more handle of a type, with a reference, which it
  * frees by MPI_Type_free; the part of MPI_Type_free. Without memory the handle is not counted, and the

@@ -13,6 +13,6 @@ void MPIR_T_event_handles_drop(void);
 
 void MPIR_T_env_finalize(void)
 {
-    if (!MPIR_T_is_initialized())       /* nor by another tool, meanwhile */
+    if (!MPIR_T_is_initialized())       /* by another tool, meanwhile */
         MPIR_T_event_handles_drop();
 }

@@ -31,7 +31,7 @@ static int make_tables(void)
     return mpi_errno;
 }
 
-/* By MPI_Init and MPI_T_init_thread, any number of times. An error of a variable is returned to all. */
+/* By MPI_Init and MPI_T_init_thread, any number of times; each time returns the error of a variable. */
 int MPIR_T_env_init(void)
 {
     static bool are_made;

@@ -39,8 +39,8 @@ MPL_STATIC_INLINE_PREFIX void MPIDI_wait_exit(void)
 
 /* One turn of a loop that holds the lock of a VCI and waits for the peer. After one in vain: let other
  * threads in, and rest; drive another VCI, since the peer may be in such a loop for that; then drive
- * the VCI. The first one, which often is the only one, mostly does the last of these alone. What the
- * lock guards may have changed on return. */
+ * the VCI. The first one, which often is the only one, mostly does the last of these alone; every
+ * eighth of the thread does all of them. What the lock guards may have changed on return. */
 int MPIDI_progress_turn_locked(int vci);
 
 /* The same until a counter of one-sided operations of that VCI is 0 (MPIDI_am_flush_t.awaited): waits

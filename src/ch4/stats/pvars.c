@@ -344,12 +344,11 @@ static void register_pvars(void)
 
 void MPIDI_stats_register(void)
 {
-    int is_held = MPIDI_mpit_enter();
-
+    MPIDI_mpit_enter();
     start_ns = tsm_now_ns();
     MPIDI_events_register();
     register_pvars();
-    MPIDI_mpit_exit(is_held);
+    MPIDI_mpit_exit();
 }
 
 #endif

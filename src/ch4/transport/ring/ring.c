@@ -168,6 +168,21 @@ static MPI_Aint fill_cell(char *cell, const MPIDI_POSIX_ring_segment_t * segment
     return room;
 }
 
+/* The data is packed before a slot is claimed, as in send_cell. */
+int MPIDI_POSIX_ring_send_packed(tsm_ring_writer_t * writer, int src_vsi,
+                                 const MPIDI_POSIX_ring_segment_t * segment, MPI_Aint * sent)
+{
+    char packed[MPIDI_POSIX_RING_SLOT_ROOM] __attribute__((aligned(MAX_ALIGNMENT)));
+    MPI_Aint size;
+
+    if (tsm_ring_is_full(writer))
+        return MPIDI_POSIX_NOK;
+    MPIR_Typerep_pack(segment->buf, segment->count, segment->datatype, segment->offset, packed,
+                      segment->size, &size);
+    return MPIDI_POSIX_ring_send_slot(writer, src_vsi, segment->msg_hdr, segment->am_hdr,
+                                      segment->am_hdr_sz, packed, size, sent);
+}
+
 /* The cell is filled before a slot is claimed, since the slots behind a claimed one wait for it. */
 int MPIDI_POSIX_ring_send_cell(tsm_ring_writer_t * writer, int local_rank, int src_vsi,
                                const MPIDI_POSIX_ring_segment_t * segment, MPI_Aint * sent)

@@ -30,6 +30,10 @@ MPL_STATIC_INLINE_PREFIX size_t MPIDI_POSIX_eager_buf_limit(void)
     return MPIR_CVAR_CH4_SHM_POSIX_IQUEUE_CELL_SIZE;
 }
 
+/* Send what fits into a slot, and is not contiguous. In ring.c; result and *sent likewise. */
+int MPIDI_POSIX_ring_send_packed(tsm_ring_writer_t * writer, int src_vsi,
+                                 const MPIDI_POSIX_ring_segment_t * segment, MPI_Aint * sent);
+
 /* Send what fits into a cell. In ring.c; result and *sent as of MPIDI_POSIX_eager_send. */
 int MPIDI_POSIX_ring_send_cell(tsm_ring_writer_t * writer, int local_rank, int src_vsi,
                                const MPIDI_POSIX_ring_segment_t * segment, MPI_Aint * sent);
@@ -69,6 +73,31 @@ MPL_STATIC_INLINE_PREFIX void MPIDI_POSIX_ring_fetch_ahead(const tsm_ring_writer
     vsi->sent_next = position + 1;
 }
 
+/* Send what fits into a slot: header and data, which is contiguous. sent: NULL if there is none. */
+MPL_STATIC_INLINE_PREFIX int
+MPIDI_POSIX_ring_send_slot(tsm_ring_writer_t * writer, int src_vsi,
+                           const MPIDI_POSIX_am_header_t * msg_hdr, const void *am_hdr,
+                           MPI_Aint am_hdr_sz, const void *data, MPI_Aint size, MPI_Aint * sent)
+{
+    const MPI_Aint header_room = am_hdr ? MPIDI_POSIX_ring_header_room(am_hdr_sz) : 0;
+    MPIDI_POSIX_ring_slot_t *slot;
+    uint64_t position;
+
+    slot = (MPIDI_POSIX_ring_slot_t *) tsm_ring_claim(writer, &position);
+    if (unlikely(!slot))
+        return MPIDI_POSIX_NOK;
+    MPIDI_POSIX_ring_fetch_ahead(writer, position, src_vsi);
+    MPIDI_POSIX_ring_fill(slot, src_vsi, msg_hdr, header_room, header_room + size, 0);
+    if (am_hdr)
+        memcpy(slot->u.payload, am_hdr, am_hdr_sz);
+    if (sent) {
+        MPIR_Typerep_copy(slot->u.payload + header_room, data, size);
+        *sent = size;
+    }
+    tsm_ring_publish(&slot->slot, position);
+    return MPIDI_POSIX_OK;
+}
+
 /* Send the next segment of a message: msg_hdr and am_hdr are NULL unless it is the first one. Returns
  * MPIDI_POSIX_NOK if nothing was sent, because there is no slot or no cell; the caller tries again
  * later. sent: NULL if there is no data, else how much of it was sent. VCI held; waits for nobody. */
@@ -82,39 +111,22 @@ MPIDI_POSIX_eager_send(int grank, MPIDI_POSIX_am_header_t * msg_hdr, const void 
     tsm_ring_writer_t *writer =
         &MPIDI_POSIX_ring_global.writers[local_rank * MPIDI_POSIX_ring_global.num_vsis + dst_vsi];
     const MPI_Aint header_room = am_hdr ? MPIDI_POSIX_ring_header_room(am_hdr_sz) : 0;
-    MPIDI_POSIX_ring_slot_t *slot;
     MPI_Aint size = 0, lb = 0;
     int is_contig = 1;
-    char packed[MPIDI_POSIX_RING_SLOT_ROOM];
-    uint64_t position;
 
     if (sent)
         MPIDI_Datatype_check_contig_size_lb(datatype, count, is_contig, size, lb);
     size -= offset;
-    if (header_room + size > MPIDI_POSIX_RING_SLOT_ROOM) {
+    if (!is_contig || header_room + size > MPIDI_POSIX_RING_SLOT_ROOM) {
         const MPIDI_POSIX_ring_segment_t segment = { am_hdr ? msg_hdr : NULL, am_hdr, am_hdr_sz,
             buf, count, datatype, offset, size
         };
-        return MPIDI_POSIX_ring_send_cell(writer, local_rank, src_vsi, &segment, sent);
+        return header_room + size > MPIDI_POSIX_RING_SLOT_ROOM ?
+            MPIDI_POSIX_ring_send_cell(writer, local_rank, src_vsi, &segment, sent) :
+            MPIDI_POSIX_ring_send_packed(writer, src_vsi, &segment, sent);
     }
-    if (unlikely(!is_contig)) { /* not after the claim: what is claimed later waits for this one */
-        MPIR_Typerep_pack(buf, count, datatype, offset, packed, size, &size);
-        buf = packed;
-        lb = offset = 0;
-    }
-    slot = (MPIDI_POSIX_ring_slot_t *) tsm_ring_claim(writer, &position);
-    if (unlikely(!slot))
-        return MPIDI_POSIX_NOK;
-    MPIDI_POSIX_ring_fetch_ahead(writer, position, src_vsi);
-    MPIDI_POSIX_ring_fill(slot, src_vsi, am_hdr ? msg_hdr : NULL, header_room, header_room + size, 0);
-    if (am_hdr)
-        memcpy(slot->u.payload, am_hdr, am_hdr_sz);
-    if (sent) {
-        MPIR_Typerep_copy(slot->u.payload + header_room, (const char *) buf + lb + offset, size);
-        *sent = size;
-    }
-    tsm_ring_publish(&slot->slot, position);
-    return MPIDI_POSIX_OK;
+    return MPIDI_POSIX_ring_send_slot(writer, src_vsi, am_hdr ? msg_hdr : NULL, am_hdr, am_hdr_sz,
+                                      (const char *) buf + lb + offset, size, sent);
 }
 
 #endif /* POSIX_EAGER_RING_SEND_H_INCLUDED */
