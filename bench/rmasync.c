@@ -1,15 +1,15 @@
 /* Copyright (C) by the MPICH-TSM developers
  * See COPYRIGHT in top-level directory */
 
-/* Time of a put of thread i of process 0 to process 1 with the synchronization that makes it complete, in
- * a window of the two processes for each thread (MPI_Win_allocate):
+/* Time of a put of thread i of process 0 to process 1 with the synchronization that makes it complete,
+ * in a window of the two processes for each thread (MPI_Win_allocate):
  *   flush    put and flush; process 1 waits in MPI_Recv
  *   lock     exclusive lock, put, unlock; process 1 waits in MPI_Recv
  *   pscw     start, put, complete, with post and wait at process 1
  *   fence    both processes put, and then call fence
- * The first byte that is put tells process 1 whether it is the last time; it checks the last byte, which
- * has the number of the put, with flush and lock that of the last put. Puts go to two places in turn,
- * since process 1 reads one of them while the next put comes. */
+ * The first byte that is put tells process 1 whether it is the last time; it checks the last byte,
+ * which has the number of the put, with flush and lock that of the last put. Puts go to two places in
+ * turn, since process 1 reads one of them while the next put comes. */
 #include "bench_common.h"
 
 #define USAGE "rmasync [-m flush|lock|pscw|fence] [-s bytes] [-t 1,2,..] [-d seconds] [-j]"

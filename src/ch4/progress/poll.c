@@ -214,9 +214,9 @@ static void crowded_turn(unsigned turns)
     }
 }
 
-/* Whether a turn releases the VCI: most times not the first one of a flush that has nothing to wait for.
- * A thread whose polls find something each time has no turns in vain, but wakes and posts wait for the
- * release, and a thread for the lock. */
+/* Whether a turn releases the VCI: most times not the first one of a flush that has nothing to wait
+ * for. A thread whose polls find something each time has no turns in vain, but wakes and posts wait for
+ * the release, and a thread for the lock. */
 static int must_release(MPIDI_vci_t * vci, unsigned turns, int is_full)
 {
     return turns > 0 || is_full || MPIDI_thread_local.to_wake > 0 ||
