@@ -95,12 +95,11 @@ static void register_pvars(void)
 
 void csp_count_start(void)
 {
-    int is_held;
 
     read_from(&csp_node.my_ghost->counts);
-    is_held = MPIDI_mpit_enter();
+    MPIDI_mpit_enter();
     register_pvars();
-    MPIDI_mpit_exit(is_held);
+    MPIDI_mpit_exit();
 }
 
 static void copy(csp_counter_t * to, csp_counter_t * from)
