@@ -95,7 +95,6 @@ static void register_pvars(void)
 
 void csp_count_start(void)
 {
-
     read_from(&csp_node.my_ghost->counts);
     MPIDI_mpit_enter();
     register_pvars();
