@@ -20,8 +20,9 @@
 /* Turns in vain after which a process below MPI_THREAD_MULTIPLE offers its processor. */
 #define LONE_TURNS 8u
 
-/* Turns in vain in which a thread that holds a VCI pauses only, while threads outnumber processors: the
- * answer of a process that runs is there sooner than the thread would be back from a yield. */
+/* Turns in vain in which a thread that is alone in its process pauses only, while threads outnumber
+ * processors: the answer of a process that runs is there sooner than the thread would be back from a
+ * yield. Several threads would wait for each other's pauses. */
 #define BRIEF_TURNS 4u
 #define BRIEF_PAUSES 16
 
@@ -203,14 +204,16 @@ static int turn_lone(unsigned done)
  * that is like a test: a yield in each would cost it a time slice of another thread. */
 static void crowded_turn(unsigned turns)
 {
+    const unsigned brief = tsm_load_wanted() <= 1 ? BRIEF_TURNS : 0;
+
     if (turns == 0) {
         MPIDI_poll_test_failed(MPIDI_thread_self());
-    } else if (turns <= BRIEF_TURNS) {
+    } else if (turns <= brief) {
         for (int i = 0; i < BRIEF_PAUSES; i++)
             tsm_cpu_pause();
     } else {
         MPIDI_STATS(MPIDI_STATS_COUNT(yields, 1));
-        MPIDI_section_yield_or_nap(turns - BRIEF_TURNS - 1);
+        MPIDI_section_yield_or_nap(turns - brief - 1);
     }
 }
 
