@@ -41,4 +41,21 @@ static MPIDI_sighandler_t MPIDI_overlook_default(int sig)
 #define signal(sig_, handler_) MPIDI_overlook_default(sig_)
 #endif
 
+#if defined(HAVE_CH4_NETMOD_UCX) && !defined(HAVE_CH4_NETMOD_OFI)
+/* UCX's own type of a datatype is an address. MPICH frees it if its lower half is not negative as an
+ * int, which depends on where the heap lies; this frees the others. */
+static inline int MPIDI_UCX_type_free(MPIR_Datatype * type)
+{
+    ucp_datatype_t *of_ucx = &type->dev.netmod.ucx.ucp_datatype;
+
+    if (type->is_committed && (int) *of_ucx < 0 && *of_ucx != (ucp_datatype_t) -1) {
+        ucp_dt_destroy(*of_ucx);
+        *of_ucx = (ucp_datatype_t) -1;
+    }
+    return MPIDI_UCX_mpi_type_free_hook(type);
+}
+
+#define MPIDI_UCX_mpi_type_free_hook(type_) MPIDI_UCX_type_free(type_)
+#endif
+
 #endif /* MPIDI_INIT_CALLS_H_INCLUDED */
