@@ -16,7 +16,7 @@ typedef struct {
 
 extern void *__libc_malloc(size_t size);
 
-static volatile int is_slow;             /* whether malloc pauses, which is called between probe and receive */
+static volatile int is_slow;    /* whether malloc pauses, which is called between probe and receive */
 
 void *malloc(size_t size)
 {
