@@ -217,7 +217,7 @@ void MPIDI_section_rest(void)
 {
     static __thread unsigned rests;
 
-    if (++rests % LONE_RESTS && MPIDI_on_one_node() && MPIDI_waits_alone())
+    if (++rests % LONE_RESTS && MPIDI_polls_briefly() && MPIDI_waits_alone())
         tsm_cpu_pause();
     else
         MPIDI_section_pause();

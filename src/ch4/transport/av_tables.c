@@ -21,7 +21,7 @@ static struct {
 
 /* A larger array of tables. The old one stays for those that read it: an entry that a reader may look
  * at does not change, since its table has references. */
-static void grow(MPIDIU_avt_manager * mgr)
+static void grow_av_tables(MPIDIU_avt_manager * mgr)
 {
     const int max = mgr->max_n_avts > 0 ? 2 * mgr->max_n_avts : TABLES_FIRST;
     MPIDI_av_table_t **old = mgr->av_tables;
@@ -32,7 +32,7 @@ static void grow(MPIDIU_avt_manager * mgr)
         memcpy(bigger, old, mgr->max_n_avts * sizeof(*old));
         old_arrays.of[old_arrays.n++] = old;
     }
-    mgr->av_tables = bigger;
+    __atomic_store_n(&mgr->av_tables, bigger, __ATOMIC_RELEASE);
     mgr->max_n_avts = max;
 }
 
@@ -50,7 +50,7 @@ static int next_avtid(void)
         return avtid;
     }
     if (mgr->n_avts == mgr->max_n_avts)
-        grow(mgr);
+        grow_av_tables(mgr);
     return mgr->n_avts++;
 }
 
