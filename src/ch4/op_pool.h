@@ -13,9 +13,11 @@
 
 #include "op.h"
 
-/* The cells of one block, and the most that a pool allocates. */
+/* The cells of one block, and the most that a pool allocates. test/model has fewer. */
+#ifndef MPIDI_OP_POOL_BLOCK
 #define MPIDI_OP_POOL_BLOCK 64
 #define MPIDI_OP_POOL_CELLS 1024
+#endif
 
 struct MPIDI_op_pool;
 
