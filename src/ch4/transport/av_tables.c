@@ -32,7 +32,7 @@ static void grow_av_tables(MPIDIU_avt_manager * mgr)
         memcpy(bigger, old, mgr->max_n_avts * sizeof(*old));
         old_arrays.of[old_arrays.n++] = old;
     }
-    __atomic_store_n(&mgr->av_tables, bigger, __ATOMIC_RELEASE);
+    mgr->av_tables = bigger;
     mgr->max_n_avts = max;
 }
 
