@@ -130,8 +130,11 @@ for arg in "$@"; do
         *) die "unknown option: $arg (try --help)" ;;
     esac
 done
-# make and libtool take the words apart
-case $root in *[[:space:],]*) die "$root: the path must not have blanks or commas" ;; esac
+# make and libtool take the words apart, and give them to a shell
+case $root in
+    *[[:space:],:\;\&\|\<\>\(\)\*\?\!\$\#\"\'\`\\]*)
+        die "$root: the path must not have blanks, commas, colons or what a shell reads" ;;
+esac
 check_tools
 "$root/maint/fetch" ${given:+"$given"}
 "$root/maint/graft"
