@@ -57,7 +57,9 @@ cvar_inputs() {
         src/util src/binding src/include src/mpid src/pmi | LC_ALL=C sort -z
 }
 
-tables() { printf '%s\0' "$root/src/ch4/models.def" "$root/src/sync/lock/locks.def"; }
+tables() {
+    printf '%s\0' "$root/maint/models" "$root/src/ch4/models.def" "$root/src/sync/lock/locks.def"
+}
 
 hash_of() { { "$1"; tables; } | xargs -0 sha256sum | sha256sum | cut -d' ' -f1; }
 
