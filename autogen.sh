@@ -57,7 +57,9 @@ cvar_inputs() {
         src/util src/binding src/include src/mpid src/pmi | LC_ALL=C sort -z
 }
 
-tables() { printf '%s\0' "$root/src/ch4/models.def" "$root/src/sync/lock/locks.def"; }
+tables() {
+    printf '%s\0' "$root/maint/models" "$root/src/ch4/models.def" "$root/src/sync/lock/locks.def"
+}
 
 hash_of() { { "$1"; tables; } | xargs -0 sha256sum | sha256sum | cut -d' ' -f1; }
 
@@ -130,8 +132,11 @@ for arg in "$@"; do
         *) die "unknown option: $arg (try --help)" ;;
     esac
 done
-# make and libtool take the words apart
-case $root in *[[:space:],]*) die "$root: the path must not have blanks or commas" ;; esac
+# make and libtool take the words apart, and give them to a shell
+case $root in
+    *[[:space:],:\;\&\|\<\>\(\)\*\?\!\$\#\"\'\`\\]*)
+        die "$root: the path must not have blanks, commas, colons or what a shell reads" ;;
+esac
 check_tools
 "$root/maint/fetch" ${given:+"$given"}
 "$root/maint/graft"

@@ -16,9 +16,12 @@ say() { printf '%s\n' "$*"; }
 die() { printf '%s: %s\n' "$me" "$*" >&2; exit 1; }
 step() { printf '== %s\n' "$*"; }
 
-# make and libtool take the words apart
+# make and libtool take the words apart, and give them to a shell
 # shellcheck disable=SC2154
-case $root in *[[:space:],]*) die "$root: the path must not have blanks or commas" ;; esac
+case $root in
+    *[[:space:],:\;\&\|\<\>\(\)\*\?\!\$\#\"\'\`\\]*)
+        die "$root: the path must not have blanks, commas, colons or what a shell reads" ;;
+esac
 
 is_package() { dpkg-query -W -f '${Status}' "$1" 2>/dev/null | grep -q 'ok installed'; }
 
