@@ -13,8 +13,8 @@
  *   void poll(void)         as MPIDI_poll
  *   void flush(void)        as a call that enters the VCI
  *   client_me               the number of the thread, from 1; main's is 0
- * With CLIENT_WFQ the queue is the wait-free one, with few handles. The Makefile lets the names threads/
- * and tsm/ lead to src/ch4 and src/sync. */
+ * With CLIENT_WFQ the queue is the wait-free one, with few handles. The Makefile lets the names
+ * threads/ and tsm/ lead to src/ch4 and src/sync. */
 
 #ifndef CLIENT_SECTION_H_INCLUDED
 #define CLIENT_SECTION_H_INCLUDED
