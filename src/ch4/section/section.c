@@ -22,7 +22,7 @@
 #define PAUSE_SPINS 16
 
 /* A thread that is alone pauses once in so many polls. */
-#define LONE_RESTS 8
+#define LONE_RESTS 64
 
 /* A yield that takes as long gave a whole time slice away, most likely to a thread that computes. The
  * next offers are naps then: after a nap the scheduler has the thread back soon. */
