@@ -127,8 +127,8 @@ static void make_graph(void)
     g->linked = bench_alloc((size_t) g->vertices);
     enter_edges(g);
     if (!memchr(g->linked, 1, (size_t) g->vertices))    /* the same in all processes */
-        bench_usage_error("bfs: with -s %ld -e %ld -r %ld the graph has loops only, and nothing to search",
-                          scale, edge_factor, app_seed);
+        bench_usage_error("bfs: with -s %ld -e %ld -r %ld the graph has loops only", scale,
+                          edge_factor, app_seed);
     for (int64_t i = 0; i < g->own; i++)
         g->first[i + 1] += g->first[i];
     g->adj = bench_alloc((size_t) (g->first[g->own] + 1) * sizeof(int64_t));

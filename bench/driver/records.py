@@ -63,9 +63,9 @@ def said(error):
 
 @contextlib.contextmanager
 def whole_file(path):
-    """A file to write that takes its place at the end only: one that cannot be written to the end leaves
-    what was there. What is no plain file, or is in a folder in which nothing may be made, is written
-    where it is."""
+    """A file to write that takes its place at the end only: one that cannot be written to the end
+    leaves what was there. What is no plain file, or is in a folder in which nothing may be made, is
+    written where it is."""
     place = os.path.realpath(path)
     beside = f"{place}.{os.getpid()}.part"
     if (os.path.exists(path) and not os.path.isfile(path)
