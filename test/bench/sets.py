@@ -232,6 +232,19 @@ def columns_and_values(tests, record):
     tests.same("a claim of a result itself", found and found[1], "3 (2..4, n=5) at 4 (fast): within")
 
 
+def one_library(tests, record):
+    """A claim is of one library; where that has no result in a state, no other one stands for it."""
+    points = records.points_of([
+        record(lib, value, i, state, set="topc-fig17", benchmark="kmer", base="mutex", model="global",
+               lock=lib.partition(" ")[0])
+        for i in range(2) for lib, value, state in (
+            ("clh-lpw other", 7, "slow"), ("clh-lpw other", 6, "fast"), ("clh-lpw", 3, "slow"),
+            ("mutex", 2, "fast"), ("mutex", 2, "slow"))])
+    lines = [line for line in report.report(points) if "clh-lpw over mutex" in line]
+    tests.tell("a claim is of one library", len(lines) == 1 and "ours 1.5 (1.5..1.5, 2 pairs) at 4 "
+               "(slow): open" in lines[0] and "(fast)" not in lines[0], lines)
+
+
 def paired_claims(tests, record):
     """Two libraries that a paper compares have their ratio of pairs whatever --base is, also from
     medians, and between two benchmarks."""
