@@ -220,9 +220,9 @@ def verdict(claim, ends=None, pairs=0):
 
 def our_ratios(points, claim):
     """Of points of one machine. Yields (the place, the machine and its state, our ratio, a word) where
-    the claim speaks of the point, for each build of the two libraries. The ratio is that of pairs; else,
-    as for medians files that have only those with --base, that of the medians, with the number of runs
-    of both. Without a base it is our result itself."""
+    the claim speaks of the point, for each build of the two libraries. The ratio is that of pairs;
+    else, as for medians files that have only those with --base, that of the medians, with the number
+    of runs of both. Without a base it is our result itself."""
     over = claim.over or claim.benchmark
     ours, base_name = (library_called(points, *who) for who in ((claim.benchmark, claim.ours),
                                                                 (over, claim.base)))

@@ -47,6 +47,19 @@ def bad_values_of_others(tests):
                    f"{done.returncode}: {done.stdout}{done.stderr}")
 
 
+def measured_twice(tests, record):
+    """The simulator is compared with one measurement: results of two builds are not mixed."""
+    path = tests.path("twice.jsonl")
+    with open(path, "w", encoding="ascii") as f:
+        f.write("".join(json.dumps(record("lockq", 1, 0, threads=1, build=build)) + "\n"
+                        for build in ("a", "b")))
+    done = subprocess.run([os.path.join(BENCH, "scale", "scale"), "--measured", path, "--report",
+                           os.path.join(RESULTS, "scale.medians")], capture_output=True, text=True,
+                          timeout=60, check=False)
+    tests.tell("scale refuses two results of one library", done.returncode == 2
+               and "two results of lockq with 1 threads" in done.stderr, done.stdout + done.stderr)
+
+
 def floor(tests, record):
     """Tables have the floor's own result, last, and not where no library has one."""
     points = records.points_of([record(lib, value, i, state, base="a", threads=threads)
