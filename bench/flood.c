@@ -77,7 +77,7 @@ static void receive_all(int threads)
     for (; received < sent; received++) {
         MPI_Recv(w[0].buf, opt.bytes, MPI_CHAR, 0, DATA_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         if (!check(w[0].buf))
-            bench_wrong("flood: a message is left over, but not marked");
+            bench_wrong("flood: a message that is left over is wrong: it has no mark");
     }
     counts[1] = received;
     MPI_Send(counts, 2, MPI_LONG, 0, COUNT_TAG, MPI_COMM_WORLD);
