@@ -155,6 +155,26 @@ static inline void bench_wrong(const char *fmt, ...)
     MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
+/* The last byte of a message of more than one byte, where the first one is a mark. */
+#define BENCH_END 90
+
+static inline void bench_set_end(char *message, int bytes)
+{
+    if (bytes > 1)
+        message[bytes - 1] = BENCH_END;
+}
+
+/* Whether a message of so many bytes that has come begins with this mark, and its last byte is right.
+ * What it leaves there would be neither in the next message. */
+static inline int bench_is_right(char *message, int bytes, int mark)
+{
+    const int right = message[0] == mark && (bytes == 1 || message[bytes - 1] == BENCH_END);
+
+    message[bytes - 1] = -1;
+    message[0] = -1;
+    return right;
+}
+
 /* The threads of a barrier start together: *start is when the last of them came. A rate is all that
  * they do from then until the last one ends: shares of threads that run at different times, each over
  * its own time, would add up to more than the machine does. */

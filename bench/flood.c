@@ -7,7 +7,7 @@
  * one stops: each window that is open then needs at most its own size of marked messages, so the
  * round suffices for all. The rate is that of the threads together, until the last of them stops;
  * what is left over the receiving process takes itself. It checks that as many messages came as were
- * sent. */
+ * sent, and the first and the last byte of each. */
 #include "bench_common.h"
 
 #define USAGE "flood [-s bytes] [-w window] [-t 1,2,..] [-d seconds] [-j]"
@@ -29,6 +29,16 @@ typedef struct {
 static options_t opt;
 static int rank;
 
+/* Returns its mark. */
+static int check(char *message)
+{
+    const int mark = message[0] != 0;
+
+    if (!bench_is_right(message, opt.bytes, mark))
+        bench_wrong("flood: a message is wrong");
+    return mark;
+}
+
 static void *receiver(void *arg)
 {
     worker_t *w = arg;
@@ -40,7 +50,7 @@ static void *receiver(void *arg)
                       MPI_COMM_WORLD, &w->req[i]);
         MPI_Waitall(opt.window, w->req, MPI_STATUSES_IGNORE);
         for (int i = 0; i < opt.window; i++)
-            marked |= w->buf[(size_t) i * opt.bytes];
+            marked |= check(w->buf + (size_t) i * opt.bytes);
         w->received += opt.window;
     }
     return NULL;
@@ -66,8 +76,8 @@ static void receive_all(int threads)
     MPI_Recv(&sent, 1, MPI_LONG, 0, COUNT_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     for (; received < sent; received++) {
         MPI_Recv(w[0].buf, opt.bytes, MPI_CHAR, 0, DATA_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-        if (w[0].buf[0] != 1)
-            bench_wrong("flood: a message is wrong");
+        if (!check(w[0].buf))
+            bench_wrong("flood: a message that is left over is wrong: it has no mark");
     }
     counts[1] = received;
     MPI_Send(counts, 2, MPI_LONG, 0, COUNT_TAG, MPI_COMM_WORLD);
@@ -99,6 +109,7 @@ static void send_all(int threads)
     long sent = 0, counts[2];   /* counts: what the threads received, and all */
     double seconds;
 
+    bench_set_end(buf, opt.bytes);
     MPI_Barrier(MPI_COMM_WORLD);
     double start = bench_now();
     while (!last) {

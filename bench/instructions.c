@@ -134,7 +134,7 @@ static void close_windows(void)
     MPI_Win_free(&shared_win);
 }
 
-/* Before MPI_Init, whose level it decides. */
+/* Whether there is a word -1. Before MPI_Init, whose level it decides. */
 static int is_single(int argc, char **argv)
 {
     for (int i = 1; i < argc; i++) {
@@ -153,7 +153,10 @@ int main(int argc, char **argv)
 
     while ((c = bench_getopt(argc, argv, "1m:n:s:j", USAGE)) != -1) {
         switch (c) {
-            case '1': break;    /* see is_single */
+            case '1':
+                if (!single)    /* MPI has been initialized without it */
+                    bench_usage_error("option -1: must be a word of its own");
+                break;
             case 'm': k = kind_of(optarg); break;
             case 'n': n = bench_int("-n", optarg, 1, 1L << 30); break;
             case 's': bytes = (int) bench_int("-s", optarg, 1, 1 << 26); break;

@@ -6,8 +6,9 @@
  *   pairs    thread i with thread i of the other process
  *   server   with the one thread of the other process, which answers as messages come
  * With -p both sides call MPI_Probe, from any source, before each receive.
- * Rank 0's clock ends a point: the first byte of a ping is 1 then. The pinger checks that its answer
- * has the number of its ping. */
+ * Rank 0's clock ends a point: the first byte of a ping is 1 then. The pinger checks the first byte of
+ * its answer, and that the last one has the number of its ping: both are other ones in the buffer
+ * before. */
 #include "bench_common.h"
 
 #define USAGE "latency [-m pairs|server] [-s bytes] [-t 1,2,..] " \
@@ -49,6 +50,8 @@ static void round_trip(worker_t * w, int stop)
     if (opt.bytes > 1)
         w->buf[opt.bytes - 1] = number;
     MPI_Send(w->buf, opt.bytes, MPI_CHAR, 1, w->id, MPI_COMM_WORLD);
+    w->buf[opt.bytes - 1] = (char) ~number;
+    w->buf[0] = -1;
     receive(w, 1);
     if (w->buf[0] != stop || (opt.bytes > 1 && w->buf[opt.bytes - 1] != number))
         bench_wrong("latency: an answer is wrong");

@@ -12,7 +12,7 @@
  * for.
  * The sender's clock ends a point: the first byte of a window's last message is 1 then (with -e of
  * all its messages), so the two processes need not agree on the time. The receiver checks that no
- * other message has it.
+ * other message has it, and the last byte of each message.
  * All sending processes start their clocks after a common barrier. The time of a rate is from the first
  * start to the last end, if they have one clock. */
 #include "bench_common.h"
@@ -75,14 +75,14 @@ static void send_window(worker_t * w, int stop)
     }
 }
 
-/* n messages have come: those of the last place of a window carry `stop`, with -e all do, else 0. */
+/* n messages have come: those of the last place of a window begin with `stop`, with -e all do, others
+ * with 0. */
 static void check_window(const worker_t * w, int n, int stop)
 {
     for (int i = 0; i < n; i++) {
         int marked = opt.equal_tags || i >= n - w->npeers;
-        if (w->buf[(size_t) i * opt.bytes] != (marked ? stop : 0))
+        if (!bench_is_right(w->buf + (size_t) i * opt.bytes, opt.bytes, marked && stop))
             bench_wrong("msgrate: message %d of a window is wrong", i);
-        w->buf[(size_t) i * opt.bytes] = -1;
     }
 }
 
@@ -209,6 +209,10 @@ static void run_point(int threads)
         w[i].buf = bench_alloc((size_t) opt.bytes *
                          (sends ? 1 : (size_t) opt.window * (size_t) npeers));
         w[i].last = bench_alloc((size_t) opt.bytes);
+        if (sends) {
+            bench_set_end(w[i].buf, opt.bytes);
+            bench_set_end(w[i].last, opt.bytes);
+        }
         w[i].req = bench_alloc(sizeof(MPI_Request) * (size_t) opt.window * (size_t) npeers);
     }
     atomic_store(&last_window, 0);

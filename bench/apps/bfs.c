@@ -126,6 +126,9 @@ static void make_graph(void)
     g->first = bench_alloc((size_t) (g->own + 1) * sizeof(int64_t));
     g->linked = bench_alloc((size_t) g->vertices);
     enter_edges(g);
+    if (!memchr(g->linked, 1, (size_t) g->vertices))    /* the same in all processes */
+        bench_usage_error("bfs: with -s %ld -e %ld -r %ld the graph has loops only", scale,
+                          edge_factor, app_seed);
     for (int64_t i = 0; i < g->own; i++)
         g->first[i + 1] += g->first[i];
     g->adj = bench_alloc((size_t) (g->first[g->own] + 1) * sizeof(int64_t));

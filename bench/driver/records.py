@@ -13,8 +13,11 @@ same repeats with its interval, that to the floor, those to what a paper compare
 dropped: because the machine's state changed within them, or (busy) because other programs used the
 processors.
 """
+import contextlib
 import json
 import math
+import os
+import shutil
 import statistics
 import time
 
@@ -56,6 +59,30 @@ def said(error):
     """An exception in words; Python's own text of an OSError begins with a number."""
     named = isinstance(error, OSError) and error.filename is not None and error.strerror
     return f"{error.filename or repr('')}: {error.strerror}" if named else str(error)
+
+
+@contextlib.contextmanager
+def whole_file(path):
+    """A file to write that takes its place at the end only: one that cannot be written to the end
+    leaves what was there. What is no plain file, or is in a folder in which nothing may be made, is
+    written where it is."""
+    place = os.path.realpath(path)
+    beside = f"{place}.{os.getpid()}.part"
+    if (os.path.exists(path) and not os.path.isfile(path)
+            or not os.access(os.path.dirname(place), os.W_OK)):
+        with open(path, "w", encoding="ascii") as f:
+            yield f
+        return
+    try:
+        with open(beside, "w", encoding="ascii") as f:
+            yield f
+        if os.path.exists(path):
+            shutil.copymode(place, beside)
+        os.replace(beside, place)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(beside)
+        raise
 
 
 def unpack(path):
@@ -304,7 +331,7 @@ def blocks(points):
 def write(path, records, made_by):
     """Writes a medians file. made_by: the commands."""
     found = list(blocks(points_of(records)))
-    with open(path, "w", encoding="ascii") as f:
+    with whole_file(path) as f:
         f.write(json.dumps({"commands": made_by, "runs": len(records), "day": day(records)}) + "\n")
         for same, columns, rows in found:
             f.write(json.dumps({"same": same, "columns": columns}) + "\n")

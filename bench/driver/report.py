@@ -219,24 +219,26 @@ def verdict(claim, ends=None, pairs=0):
 
 
 def our_ratios(points, claim):
-    """Yields (the place, the machine and its state, our ratio, a word) where the claim speaks of the
-    point, for each build of the two libraries. The ratio is that of pairs; else, as for medians files
-    that have only those with --base, that of the medians, with the number of runs of both. Without a
-    base it is our result itself."""
+    """Of points of one machine. Yields (the place, the machine and its state, our ratio, a word) where
+    the claim speaks of the point, for each build of the two libraries. The ratio is that of pairs;
+    else, as for medians files that have only those with --base, that of the medians, with the number
+    of runs of both. Without a base it is our result itself."""
     over = claim.over or claim.benchmark
+    ours, base_name = (library_called(points, *who) for who in ((claim.benchmark, claim.ours),
+                                                                (over, claim.base)))
     here = [p for p in points if p["benchmark"] in (claim.benchmark, over)
             and all(p.get(k) == v for k, v in claim.where.items())]
     keys = tuple(here[0]["axes"]) if here else ()
     keys += tuple(key for key in EXPERIMENT if key != "benchmark")
     if claim.base is None:
-        for p in builds_called(here, claim.benchmark, claim.ours):
+        for p in builds_of(here, claim.benchmark, ours):
             yield (place(p), (p["machine"], p["state"]),
                    f"{p['value']:.3g} ({p['low']:.3g}..{p['high']:.3g}, n={p['n']})",
                    verdict(claim, (p["low"], p["high"]), p["n"]))
         return
     for same in groups_of(here, keys).values():
-        base = builds_called(same, over, claim.base)
-        for p in builds_called(same, claim.benchmark, claim.ours):
+        base = builds_of(same, over, base_name)
+        for p in builds_of(same, claim.benchmark, ours):
             at = place(p), (p["machine"], p["state"])
             paired = paired_with(p, claim, base)
             if paired:
@@ -262,16 +264,24 @@ def paired_with(p, claim, base):
     return None if p.get(name) is None else [p[end] for end in ends]
 
 
-def builds_called(points, benchmark, name):
-    """The first library of that name, model or lock in a benchmark: its point for each build."""
-    found = [p for p in points if p["benchmark"] == benchmark and is_called(p, name)]
-    return [p for p in found if p["library"] == found[0]["library"]]
+def library_called(points, benchmark, name):
+    """The library of that name, else the first one of that model or lock in a benchmark; None without.
+    The same at all places and in all states of a machine: where it has no result, another one must not
+    stand for it."""
+    found = [p["library"] for p in points if p["benchmark"] == benchmark and is_called(p, name)]
+    return name if name in found else next(iter(found), None)
+
+
+def builds_of(points, benchmark, library):
+    """The point of each build of a library in a benchmark."""
+    return [p for p in points if p["benchmark"] == benchmark and p["library"] == library]
 
 
 def claims(points, name):
     """Lines: the paper's ratio beside ours."""
     for claim in SETS[name].claims:
-        ratios = list(our_ratios(points, claim))
+        ratios = [ratio for there in groups_of(points, ("machine",)).values()
+                  for ratio in our_ratios(there, claim)]
         several = len({machine for _, (machine, _), *_ in ratios}) > 1
         found = [f"{ratio} at {', '.join(str(x) for x in at)} "
                  f"({f'{machine}, ' if several else ''}{state}){word}"

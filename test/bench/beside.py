@@ -4,10 +4,13 @@
 bench/many-cores."""
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
 
-from driver import catalog, machine, records, report
+import runs
+from driver import catalog, child, machine, records, report
 
 BENCH = os.path.dirname(os.path.dirname(os.path.abspath(catalog.__file__)))
 # tsm-bench with another file in place of /proc/stat
@@ -112,3 +115,30 @@ def many_cores(tests, prefix):
                {("pairs", 1), ("pairs", 2), ("fanin", 2), ("fanout", 2)})
     tests.tell("and names the comparison", f"scale --measured {path} --measured-cores " in done.stdout
                and os.path.exists(os.path.join(out, "linelat.txt")), done.stdout + done.stderr)
+    os.remove(os.path.join(out, "many-cores.jsonl"))
+    interrupted(tests, [script, "--prefix", prefix, "--out", out, "--threads", "1", "--duration", "30"])
+
+
+def measuring(pid):
+    """The processes of a measurement that it runs now."""
+    found = ((p, child.stat_of(f"/proc/{p}")) for p in child.descendants(pid))
+    return [p for p, name in found if name and name[0] == "msgrate"]
+
+
+def interrupted(tests, words):
+    """Ctrl-C, which a terminal sends to the whole group, ends many-cores and what it runs."""
+    with subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+                          start_new_session=True) as done:
+        for _ in range(600):
+            before = measuring(done.pid)
+            if before:
+                break
+            time.sleep(0.1)
+        os.killpg(done.pid, signal.SIGINT)
+        try:
+            _, err = done.communicate(timeout=20)
+        except subprocess.TimeoutExpired:
+            err = "goes on"
+            child.end(done)
+    tests.tell("many-cores ends with Ctrl-C", before and done.returncode == 130
+               and not any(map(runs.is_left, before)), f"{done.returncode}: {err}")

@@ -47,6 +47,19 @@ def bad_values_of_others(tests):
                    f"{done.returncode}: {done.stdout}{done.stderr}")
 
 
+def measured_twice(tests, record):
+    """The simulator is compared with one measurement: results of two builds are not mixed."""
+    path = tests.path("twice.jsonl")
+    with open(path, "w", encoding="ascii") as f:
+        f.write("".join(json.dumps(record("lockq", 1, 0, threads=1, build=build)) + "\n"
+                        for build in ("a", "b")))
+    done = subprocess.run([os.path.join(BENCH, "scale", "scale"), "--measured", path, "--report",
+                           os.path.join(RESULTS, "scale.medians")], capture_output=True, text=True,
+                          timeout=60, check=False)
+    tests.tell("scale refuses two results of one library", done.returncode == 2
+               and "two results of lockq with 1 threads" in done.stderr, done.stdout + done.stderr)
+
+
 def floor(tests, record):
     """Tables have the floor's own result, last, and not where no library has one."""
     points = records.points_of([record(lib, value, i, state, base="a", threads=threads)
@@ -230,6 +243,19 @@ def columns_and_values(tests, record):
     text = "\n".join(report.report(points))
     found = re.search(r"pairs-bias, mutex: paper above 1 \(.*\); ours (.*)", text)
     tests.same("a claim of a result itself", found and found[1], "3 (2..4, n=5) at 4 (fast): within")
+
+
+def one_library(tests, record):
+    """A claim is of one library; where that has no result in a state, no other one stands for it."""
+    points = records.points_of([
+        record(lib, value, i, state, set="topc-fig17", benchmark="kmer", base="mutex", model="global",
+               lock=lib.partition(" ")[0])
+        for i in range(2) for lib, value, state in (
+            ("clh-lpw other", 7, "slow"), ("clh-lpw other", 6, "fast"), ("clh-lpw", 3, "slow"),
+            ("mutex", 2, "fast"), ("mutex", 2, "slow"))])
+    lines = [line for line in report.report(points) if "clh-lpw over mutex" in line]
+    tests.tell("a claim is of one library", len(lines) == 1 and "ours 1.5 (1.5..1.5, 2 pairs) at 4 "
+               "(slow): open" in lines[0] and "(fast)" not in lines[0], lines)
 
 
 def paired_claims(tests, record):

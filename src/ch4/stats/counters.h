@@ -67,7 +67,6 @@ typedef struct MPIDI_thread_stats {
     MPIDI_count_t server_idle;  /* turns that found nothing */
     MPIDI_count_t server_naps;
     MPIDI_count_t server_rung;  /* naps that a thread ended */
-    TSM_ATOMIC(int) cpu;        /* the processor when it last met contention, and 1; 0: not yet */
     struct MPIDI_trace_buffer *trace;   /* NULL: it is not traced (trace.h) */
 } MPIDI_thread_stats_t;
 
@@ -90,7 +89,8 @@ typedef struct MPIDI_vci_stats {
     /* written by the holder: one line by each */
     MPIDI_count_t acquired TSM_ALIGNED;
     struct MPIDI_thread *last;  /* the last holder */
-    uint64_t tenure;            /* operations that this holder has issued for others */
+    int last_cpu;               /* on which processor that was; -1: not known */
+    unsigned tenure;            /* operations that this holder has issued for others */
     struct MPIDI_trace_record *traced;  /* of this holder; NULL: it is not recorded (trace.h) */
     MPIDI_count_t polls;
     MPIDI_count_t polls_vain;   /* Definition 5.5 */

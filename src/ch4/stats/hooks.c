@@ -33,15 +33,6 @@ static void raise_most(MPIDI_count_t * most, uint64_t n)
     while (n > found && !tsm_cas(most, &found, n, TSM_RELAXED, TSM_RELAXED));
 }
 
-/* The processor on which the calling thread runs. Other threads find it in its record. */
-static int note_cpu(MPIDI_thread_t * self)
-{
-    int cpu = sched_getcpu();
-
-    tsm_store(&self->stats.cpu, cpu + 1, TSM_RELAXED);
-    return cpu;
-}
-
 static void change_waiting(MPIDI_vci_stats_t * s, int cpu, int by)
 {
     if (s->waiting_core)
@@ -53,10 +44,9 @@ static void change_waiting(MPIDI_vci_stats_t * s, int cpu, int by)
 int MPIDI_stats_wait_begin(MPIDI_vci_t * vci, int path)
 {
     MPIDI_vci_stats_t *s = &vci->stats;
-    MPIDI_thread_t *self = MPIDI_thread_self();
-    int cpu = note_cpu(self);
+    int cpu = sched_getcpu();
 
-    MPIDI_count(&self->stats.waits[path], 1);
+    MPIDI_STATS_COUNT(waits[path], 1);
     change_waiting(s, cpu, 1);
     tsm_fetch_add(&s->waiting[path], 1, TSM_RELAXED);
     raise_most(&s->waiting_most, MPIDI_stats_waiting(s));
@@ -78,10 +68,10 @@ static void add_scores(MPIDI_vci_stats_t * s, int level, int is_same, uint64_t o
     MPIDI_count(&s->fair[level], MPL_MIN(of_them, n) * MPIDI_STATS_FAIR_ONE / n);
 }
 
-/* For the core and the NUMA node; last: the processor of the holder before. */
-static void add_place_scores(MPIDI_vci_stats_t * s, int cpu, int last, uint64_t n)
+/* For the core and the NUMA node. The holder before may have moved since. */
+static void add_place_scores(MPIDI_vci_stats_t * s, int cpu, uint64_t n)
 {
-    int core = MPIDI_places_core(last), node = MPIDI_places_node(last);
+    int core = MPIDI_places_core(s->last_cpu), node = MPIDI_places_node(s->last_cpu);
     int is_same = core == MPIDI_places_core(cpu);
     uint64_t there = (uint64_t) (tsm_load(&s->waiting_core[core], TSM_RELAXED) + is_same);
 
@@ -100,23 +90,20 @@ static void add_place_scores(MPIDI_vci_stats_t * s, int cpu, int last, uint64_t 
  * and NUMA nodes, "scores [that] reflect clustered threads": M(S) counts acquisitions from the same
  * core or node, and P(Ai|N) is the share of the N threads that are there.
  * Definition 5.4, the bias factor M(S) / F(S), is left to the reader of the counters. */
-void MPIDI_stats_contended(MPIDI_vci_stats_t * s, MPIDI_thread_t * self)
+void MPIDI_stats_contended(MPIDI_vci_stats_t * s, MPIDI_thread_t * self, int cpu)
 {
     uint64_t n = MPIDI_stats_waiting(s) + 1;
-    int cpu, last;
 
     if (n < 2)                  /* the last one that waited has gone, its operation done */
         return;
-    cpu = note_cpu(self);
     MPIDI_count(&s->contended, 1);
     MPIDI_count(&s->waiting_sum, n);
     MPIDI_count(&s->crowded, (uint64_t) tsm_load_crowded());
     if (!s->last)
         return;
     add_scores(s, MPIDI_STATS_THREAD, self == s->last, 1, n);
-    last = tsm_load(&s->last->stats.cpu, TSM_RELAXED) - 1;
-    if (last >= 0 && s->waiting_core)
-        add_place_scores(s, cpu, last, n);
+    if (s->waiting_core && s->last_cpu >= 0)
+        add_place_scores(s, cpu, n);
     if (self == s->last)
         MPIDI_events_kept(number_of(s), n);
 }

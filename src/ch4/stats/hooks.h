@@ -15,10 +15,12 @@
 
 #ifdef ENABLE_THREAD_STATS
 
+#include <sched.h>
+
 /* ---- the lock of a VCI ---- */
 
 /* Slow paths. */
-void MPIDI_stats_contended(MPIDI_vci_stats_t * s, MPIDI_thread_t * self);
+void MPIDI_stats_contended(MPIDI_vci_stats_t * s, MPIDI_thread_t * self, int cpu);
 void MPIDI_stats_leave(MPIDI_vci_t * vci);
 void MPIDI_trace_acquired(MPIDI_vci_t * vci, MPIDI_thread_t * self);
 
@@ -48,13 +50,15 @@ static inline void MPIDI_stats_acquired(MPIDI_vci_t * vci)
 {
     MPIDI_vci_stats_t *s = &vci->stats;
     MPIDI_thread_t *self = MPIDI_thread_self();
+    const int cpu = sched_getcpu();
 
     if (__builtin_expect(self->stats.trace != NULL, 0))
         MPIDI_trace_acquired(vci, self);
     MPIDI_count(&s->acquired, 1);
     if (__builtin_expect(MPIDI_stats_waiting(s) != 0, 0))
-        MPIDI_stats_contended(s, self);
+        MPIDI_stats_contended(s, self, cpu);
     s->last = self;
+    s->last_cpu = cpu;
 }
 
 /* This acquisition was one of the progress loop. By the holder. Release: a reader that counts it
