@@ -99,7 +99,9 @@ def run(command, env, limit):
         try:
             output = output_of(child, limit)
             found = picture(child.pid) if output is None else None
-        except BaseException:
+        except BaseException as stop:
+            if isinstance(stop, KeyboardInterrupt):     # which may come twice, from timeout as well
+                signal.signal(signal.SIGINT, signal.SIG_IGN)
             end(child)
             raise
         if output is None:

@@ -14,6 +14,7 @@ dropped: because the machine's state changed within them, or (busy) because othe
 processors.
 """
 import contextlib
+import functools
 import json
 import math
 import os
@@ -68,8 +69,8 @@ def whole_file(path):
     written where it is."""
     place = os.path.realpath(path)
     beside = f"{place}.{os.getpid()}.part"
-    if (os.path.exists(path) and not os.path.isfile(path)
-            or not os.access(os.path.dirname(place), os.W_OK)):
+    if (os.path.exists(path) and not (os.path.isfile(path) and os.access(path, os.W_OK))
+            or not os.access(os.path.dirname(place), os.W_OK) or path.startswith(("/dev/", "/proc/"))):
         with open(path, "w", encoding="ascii") as f:
             yield f
         return
@@ -264,12 +265,28 @@ def place_of_bases(record, benchmark):
     return key_of({**fields, "benchmark": benchmark})
 
 
-def runs_of_base(record, there, benchmark, name):
-    """The runs of the first library with that name, model or lock in a benchmark, at the place of the
-    record. there: {place_of_bases: records}."""
-    found = [r for r in there.get(place_of_bases(record, benchmark), []) if is_called(r, name)]
-    first = min(found, key=lambda r: (r["run"], r.get("nth", 0)), default=None)
-    return [r for r in found if r["library"] == first["library"]]
+def library_called(points, benchmark, name):
+    """The library of that name, else the first one of that model or lock in a benchmark; None without.
+    The same at all places and in all states of a machine: where it has no result, another one must not
+    stand for it. points: also records, in the order of the runs."""
+    found = [p["library"] for p in points if p["benchmark"] == benchmark and is_called(p, name)]
+    return name if name in found else next(iter(found), None)
+
+
+def bases_called(records):
+    """A function that returns library_called of (record, benchmark, name) on the record's machine."""
+    in_order = sorted(records, key=lambda r: (r["run"], r.get("nth", 0)))
+
+    @functools.lru_cache(maxsize=None)
+    def called(machine, benchmark, name):
+        return library_called([r for r in in_order if r["machine"] == machine], benchmark, name)
+    return lambda record, benchmark, name: called(record["machine"], benchmark, name)
+
+
+def runs_of_base(record, there, benchmark, library):
+    """The runs of a library in a benchmark, at the place of the record. there: {place_of_bases:
+    records}."""
+    return [r for r in there.get(place_of_bases(record, benchmark), []) if r["library"] == library]
 
 
 def in_state(runs, state):
@@ -279,6 +296,7 @@ def in_state(runs, state):
 def compared_points(records):
     """The points of raw results of tsm-bench, the libraries in the order in which they were given."""
     groups, named, there = {}, {}, {}   # named: of all libraries of a name, as it may be built anew
+    base_of = bases_called(records)
     for r in records:
         fields = asked(r)
         groups.setdefault(key_of(fields), (fields, []))[1].append(r)
@@ -299,7 +317,8 @@ def compared_points(records):
             others = [(name, in_state(named.get(place_of(fields, lib), []), state)
                        if lib != fields["library"] else [])
                       for name, lib in (("ratio", fields["base"]), ("of_floor", FLOOR))]
-            paired = [(f"{bench} {name}", in_state(runs_of_base(runs[0], there, bench, name), state))
+            paired = [(f"{bench} {name}", in_state(
+                runs_of_base(runs[0], there, bench, base_of(runs[0], bench, name)), state))
                       for bench, name in bases_of(runs[0])]
             points.append(point_of(fields, mine, state, others, paired))
         if any(bad.values()):

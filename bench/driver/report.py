@@ -7,7 +7,7 @@ from collections import Counter
 from driver.catalog import SETS
 from driver.figures import FLOOR, is_called
 from driver.machine import DROPPED
-from driver.records import Bad
+from driver.records import library_called, Bad
 
 # what points have in common of which results may be compared; of one table or figure
 EXPERIMENT = ("set", "benchmark", "options", "state", "users", "duration", "inherited", "machine")
@@ -255,21 +255,13 @@ def paired_with(p, claim, base):
     """[ratio, low, high, pairs] of a point to the base of a claim, or None. base: its points."""
     over = claim.over or claim.benchmark
     found = (p.get("paired") or {}).get(f"{over} {claim.base}")
-    if found:
+    if found and base:
         return found
     name = "of_floor" if claim.base == FLOOR else "ratio"
     if name == "ratio" and (over != p["benchmark"] or p["base"] not in [b["library"] for b in base]):
         return None
     ends = (name, *(f"{name}_{end}" for end in ("low", "high", "pairs")))
     return None if p.get(name) is None else [p[end] for end in ends]
-
-
-def library_called(points, benchmark, name):
-    """The library of that name, else the first one of that model or lock in a benchmark; None without.
-    The same at all places and in all states of a machine: where it has no result, another one must not
-    stand for it."""
-    found = [p["library"] for p in points if p["benchmark"] == benchmark and is_called(p, name)]
-    return name if name in found else next(iter(found), None)
 
 
 def builds_of(points, benchmark, library):

@@ -64,7 +64,8 @@ AS_IF([test x$tsm_model_progress = xserver && test x$tsm_progress != xserver],
 AS_IF([test "x$enable_thread_stats" = xyes && test $tsm_scope = PROCESS],
     [AC_MSG_ERROR([--enable-thread-stats is not possible with --enable-thread-cs=$tsm_model, which has no locks of VCIs to count])])
 AS_IF([test "x$enable_refcount" = xnone && test $tsm_scope != PROCESS],
-    [AC_MSG_ERROR([--enable-refcount=none is not possible with --enable-thread-cs=$tsm_model, where threads that use the same objects hold different locks])])
+    [AS_CASE([$enable_threads], [single | funneled | serialized | no], [],
+        [AC_MSG_ERROR([--enable-refcount=none is not possible with --enable-thread-cs=$tsm_model, where threads that use the same objects hold different locks])])])
 AS_IF([test "x$with_hmcs_levels" != xdefault && test $tsm_lock != hmcs && test $tsm_model != runtime],
     [AC_MSG_ERROR([--with-hmcs-levels=$with_hmcs_levels is for the lock hmcs, but the lock is $tsm_lock: add --with-thread-lock=hmcs, or leave it out])])
 case $with_hmcs_levels in

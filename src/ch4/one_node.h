@@ -20,7 +20,9 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_on_one_node(void)
 }
 
 /* 1 while a poll takes well below a microsecond, because it looks into shared memory: MPICH's own, or
- * that of UCX, which polls no more than what connects it to processes. By any thread, wait-free. */
+ * that of UCX, which polls no more than what connects it to processes (if UCX_TLS names another
+ * transport, a poll is longer, and other threads find the VCI held more often). By any thread,
+ * wait-free. */
 MPL_STATIC_INLINE_PREFIX int MPIDI_polls_briefly(void)
 {
 #ifdef HAVE_CH4_NETMOD_UCX

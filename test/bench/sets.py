@@ -256,6 +256,15 @@ def one_library(tests, record):
     lines = [line for line in report.report(points) if "clh-lpw over mutex" in line]
     tests.tell("a claim is of one library", len(lines) == 1 and "ours 1.5 (1.5..1.5, 2 pairs) at 4 "
                "(slow): open" in lines[0] and "(fast)" not in lines[0], lines)
+    points = records.points_of([
+        record(lib, value, i, set="topc-fig17", benchmark="kmer", base="mutex", model="global",
+               lock=lib.partition(" ")[0], threads=threads)
+        for i in range(2) for lib, value, threads in (
+            ("mutex other", 10, 4), ("mutex", 2, 4), ("clh-lpw", 3, 4),
+            ("mutex other", 10, 8), ("clh-lpw", 3, 8))])
+    lines = [line for line in report.report(points) if "clh-lpw over mutex" in line]
+    tests.tell("so is its base", len(lines) == 1 and "ours 1.5 (1.5..1.5, 2 pairs) at 4" in lines[0]
+               and " at 8" not in lines[0], lines)
 
 
 def paired_claims(tests, record):

@@ -14,14 +14,14 @@
 #include "threads/posted.h"
 #include "tsm/tsm_wait.h"
 
-/* Pauses in a row after which a thread yields once, whatever the measure of load: that may be wrong,
- * and the awaited thread may need this processor. */
-#define PAUSES_BEFORE_YIELD 1024
-
 /* Spins of one pause. */
 #define PAUSE_SPINS 16
 
-/* A thread that is alone pauses once in so many polls. */
+/* Spins after which a thread yields once, whatever the measure of load: that may be wrong, and the
+ * awaited thread may need this processor. */
+#define SPINS_BEFORE_YIELD (1024 * PAUSE_SPINS)
+
+/* A thread that is alone pauses so long once in so many polls, and else spins once. */
 #define LONE_RESTS 64
 
 /* A yield that takes as long gave a whole time slice away, most likely to a thread that computes. The
@@ -195,19 +195,26 @@ void MPIDI_section_yield_or_nap(unsigned turns)
         tsm_yield();
 }
 
-/* Pause a loop that waits inside MPI: spin briefly, or offer the processor if other threads need it. */
-void MPIDI_section_pause(void)
+static void spin_or_offer(unsigned n)
 {
-    static __thread unsigned pauses;
+    static __thread unsigned spins;
 
     tsm_load_touch();
-    if (++pauses % PAUSES_BEFORE_YIELD == 0 || tsm_load_crowded()) {
+    spins += n;
+    if (spins >= SPINS_BEFORE_YIELD || tsm_load_crowded()) {
+        spins = 0;
         MPIDI_STATS(MPIDI_STATS_COUNT(yields, 1));
         MPIDI_section_offer();
     } else {
-        for (int i = 0; i < PAUSE_SPINS; i++)
+        for (unsigned i = 0; i < n; i++)
             tsm_cpu_pause();
     }
+}
+
+/* Pause a loop that waits inside MPI: spin briefly, or offer the processor if other threads need it. */
+void MPIDI_section_pause(void)
+{
+    spin_or_offer(PAUSE_SPINS);
 }
 
 /* The same between polls. A thread that is alone lets nobody in, so it polls most times at once. Not if
@@ -218,9 +225,9 @@ void MPIDI_section_rest(void)
     static __thread unsigned rests;
 
     if (++rests % LONE_RESTS && MPIDI_polls_briefly() && MPIDI_waits_alone())
-        tsm_cpu_pause();
+        spin_or_offer(1);
     else
-        MPIDI_section_pause();
+        spin_or_offer(PAUSE_SPINS);
 }
 
 #endif

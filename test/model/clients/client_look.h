@@ -56,6 +56,7 @@ static int take_or_ask(void)
 
 /* GCC's ThreadSanitizer does not know a fence; the checker does. */
 #ifndef LOOK_FENCE
+#pragma GCC diagnostic ignored "-Wpragmas"
 #pragma GCC diagnostic ignored "-Wtsan"
 #define LOOK_FENCE() atomic_thread_fence(memory_order_seq_cst)
 #endif

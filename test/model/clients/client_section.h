@@ -127,6 +127,7 @@ static inline int MPIDI_thread_holds_vci(void)
 #define MPIDI_watchdog_lock_end() ((void) 0)
 #define MPIDI_complete_wake() ((void) 0)
 #define MPIDI_on_one_node() 0
+#define MPIDI_polls_briefly() 0
 int tsm_load_wanted(void);
 
 /* ---- a VCI, a request, a window ---- */
@@ -216,6 +217,7 @@ static int client_apply(const MPIDI_op_t *op)
 /* ---- src/ch4 ---- */
 
 /* GCC's ThreadSanitizer does not know a fence; the checker does. */
+#pragma GCC diagnostic ignored "-Wpragmas"
 #pragma GCC diagnostic ignored "-Wtsan"
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 
