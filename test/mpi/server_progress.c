@@ -22,7 +22,7 @@ static int length(int i, int round)
     return i % 2 ? 8 + round : LONGEST;
 }
 
-static void receiver(int round)
+static void receiver(int round, MPI_Win win)
 {
     MPI_Request r[COUNT];
     for (int i = 0; i < COUNT; i++)
@@ -32,7 +32,9 @@ static void receiver(int round)
     MT_OK(MPI_Waitall(COUNT, r, MPI_STATUSES_IGNORE));
     for (int i = 0; i < COUNT; i++)
         MT_CHECK(message[i][length(i, round) - 1] == (char) round, "wrong data");
+    MT_OK(MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, win));
     MT_CHECK(value == round, "the window has %ld, not %d", value, round);
+    MT_OK(MPI_Win_unlock(0, win));
 }
 
 static void sender(int round, MPI_Win win)
@@ -63,7 +65,7 @@ int main(int argc, char **argv)
     MT_OK(MPI_Win_create(&value, sizeof(value), sizeof(value), MPI_INFO_NULL, MPI_COMM_WORLD, &win));
     for (int round = 1; round <= (int) mt.iters; round++) {
         if (mt.rank == 0)
-            receiver(round);
+            receiver(round, win);
         else if (mt.rank == 1)
             sender(round, win);
     }
