@@ -298,6 +298,24 @@ static inline void issue(int tag)
     MPIDI_section_leave_vci(VCI_LOCK, &MPIDI_VCI(0).threads, 0);
 }
 
+/* At the begin of a thread. arg: what client_team gives it */
+static inline void begin(void *arg)
+{
+#ifdef client_me
+    (void) arg;
+#else
+    client_me = (int) (intptr_t) arg + 1;
+#endif
+}
+
+/* A thread that issues n operations, whose tags name it and them. */
+static inline void issue_all(void *arg, int n)
+{
+    begin(arg);
+    for (int i = 0; i < n; i++)
+        issue(client_me * n + i);
+}
+
 /* MPIDI_poll, without the poll itself */
 static inline void poll(void)
 {

@@ -23,20 +23,9 @@ static void issued(int tag)
     inside--;
 }
 
-static void begin(void *arg)
-{
-#ifdef client_me
-    (void) arg;
-#else
-    client_me = (int) (intptr_t) arg + 1;
-#endif
-}
-
 static void *issues(void *arg)
 {
-    begin(arg);
-    for (int i = 0; i < OPS; i++)
-        issue(client_me * OPS + i);
+    issue_all(arg, OPS);
     return NULL;
 }
 
