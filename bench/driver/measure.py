@@ -1,6 +1,7 @@
 # Copyright (C) by the MPICH-TSM developers
 # See COPYRIGHT in top-level directory
 """Runs programs in alternation and writes a JSON line for each run."""
+import getopt
 import json
 import math
 import os
@@ -93,13 +94,19 @@ def processes_of(b, point, library, users):
     return {"users": library.processes(b.users or users), "ranks": 4}.get(b.kind, 2)
 
 
+def given(point):
+    """The options of a point's program by letter, also of words that hold several (-uw 512). Those of the
+    benchmarks that have a floor; {} if the program will refuse the words anyway."""
+    try:
+        return dict(getopt.getopt(point.options, "s:w:t:m:d:n:prueaj")[0])
+    except getopt.GetoptError:
+        return {}
+
+
 def window_of(point):
     """The option -w among the options of a point, which the floor has too."""
-    words = point.options
-    for i, word in enumerate(words):
-        if word.startswith("-w"):
-            return [word, *words[i + 1:i + 2]] if word == "-w" else [word]
-    return []
+    window = given(point).get("-w")
+    return ["-w", window] if window else []
 
 
 def command_of(library, point, a):
@@ -286,7 +293,7 @@ def takes_part(library, point):
     if library.kind == network.Tool.kind:
         return b.floor is not None and b.kind != "ranks" and point.threads == 1
     if library.name == FLOOR:
-        return b.floor is not None and "-u" not in point.options    # it is always acknowledged
+        return b.floor is not None and "-u" not in given(point)    # it is always acknowledged
     return library.kind not in b.without
 
 

@@ -73,7 +73,7 @@ class Tool:
     def command(self, mode, size, window, seconds):
         """window: the words of the option -w, or none."""
         return [sys.executable, os.path.abspath(__file__), self.name, mode, str(size),
-                window[-1].removeprefix("-w") if window else "64", str(seconds)]
+                window[-1] if window else "64", str(seconds)]
 
     def record(self):
         return {"library": self.name, "version": None, "device": None, "build": self.built,

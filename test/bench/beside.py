@@ -115,8 +115,10 @@ def many_cores(tests, prefix):
                {("pairs", 1), ("pairs", 2), ("fanin", 2), ("fanout", 2)})
     tests.tell("and names the comparison", f"scale --measured {path} --measured-cores " in done.stdout
                and os.path.exists(os.path.join(out, "linelat.txt")), done.stdout + done.stderr)
-    os.remove(os.path.join(out, "many-cores.jsonl"))
-    interrupted(tests, [script, "--prefix", prefix, "--out", out, "--threads", "1", "--duration", "30"])
+    words = [script, "--prefix", prefix, "--out", out, "--threads", "1", "--duration", "30"]
+    for how in (("Ctrl-C", os.killpg, signal.SIGINT), ("SIGTERM", os.kill, signal.SIGTERM)):
+        os.remove(os.path.join(out, "many-cores.jsonl"))
+        interrupted(tests, words, *how)
 
 
 def measuring(pid):
@@ -125,8 +127,9 @@ def measuring(pid):
     return [p for p, name in found if name and name[0] == "msgrate"]
 
 
-def interrupted(tests, words):
-    """Ctrl-C, which a terminal sends to the whole group, ends many-cores and what it runs."""
+def interrupted(tests, words, name, send, number):
+    """Ctrl-C, which a terminal sends to the whole group, and SIGTERM to many-cores alone end it and what
+    it runs."""
     with subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
                           start_new_session=True) as done:
         for _ in range(600):
@@ -134,11 +137,11 @@ def interrupted(tests, words):
             if before:
                 break
             time.sleep(0.1)
-        os.killpg(done.pid, signal.SIGINT)
+        send(done.pid, number)
         try:
             _, err = done.communicate(timeout=20)
         except subprocess.TimeoutExpired:
             err = "goes on"
             child.end(done)
-    tests.tell("many-cores ends with Ctrl-C", before and done.returncode == 130
+    tests.tell(f"many-cores ends with {name}", before and done.returncode == 128 + number
                and not any(map(runs.is_left, before)), f"{done.returncode}: {err}")
