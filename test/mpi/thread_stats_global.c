@@ -1,9 +1,9 @@
 /* Copyright (C) by the MPICH-TSM developers
  * See COPYRIGHT in top-level directory */
 
-/* Counts of the model global, of calls whose number is known: each takes the lock of the process once on
- * the main path, and one that waits takes it back in the progress loop. A test or probe that finds
- * nothing polls once. Threads send to the other process and look for messages that nobody sends. Below
+/* Counts of the model global, of calls whose number is known: each takes the lock of the process once
+ * on the main path, and one that waits takes it back in the progress loop. A probe that finds nothing
+ * polls once. Threads send to the other process and look for messages that nobody sends. Below
  * MPI_THREAD_MULTIPLE (MT_LEVEL=serialized) there is no lock, and only the rest is counted. The
  * asynchronous progress thread (MPIR_CVAR_ASYNC_PROGRESS=1) polls as well, and takes the lock in the
  * progress loop alone. -t threads, -n calls of each kind. */
@@ -216,6 +216,8 @@ int main(int argc, char **argv)
         request[t] = mt_alloc((size_t) mt.iters * sizeof(*request[t]));
     pv_find();
     set = pv_start();
+    while (has_async && has_lock && pv(set, "lock_acquired_progress") == 0)
+        usleep(100);            /* it takes the lock for the first time on the main path */
     look_in_turn(calls);
     exchange(calls);
     wait_long();
