@@ -29,6 +29,7 @@ mpi_core_sources += \
     src/mpid/ch4/src/threads/progress/watchdog.c \
     src/mpid/ch4/src/threads/recv_at_once.c \
     src/mpid/ch4/src/threads/request_cache.c \
+    src/mpid/ch4/src/threads/section/counted_lock.c \
     src/mpid/ch4/src/threads/section/section.c \
     src/mpid/ch4/src/threads/section/vci_lock.c \
     src/mpid/ch4/src/threads/served.c \

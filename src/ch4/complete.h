@@ -61,7 +61,8 @@ MPL_STATIC_INLINE_PREFIX void MPIDI_complete_notify(MPIR_Request * req)
 
 #else
 #define MPIDI_complete_counted(req_, counter_) MPIR_cc_dec(counter_)
-#define MPIDI_complete_notify(req_) do { } while (0)
+#define MPIDI_complete_notify(req_) \
+    MPIDI_STATS(MPIDI_thread_local.completed++; MPIDI_stats_completed(&(req_)->counted))
 #define MPIDI_complete_fetch(req_) do { } while (0)
 #endif
 

@@ -19,19 +19,7 @@
  *
  * Everything here is called with the lock of the VCI held. Included by mpidig_recvq.h. */
 
-#if MPIR_REQUEST_IS_CACHED
-
 #include "stats/hooks.h"
-
-#define MPIDI_MATCH(req_) (req_)->match
-
-MPL_STATIC_INLINE_PREFIX MPIDI_match_table_t *MPIDI_match_table(MPIR_Request ** list,
-                                                                        enum MPIDIG_queue_type q)
-{
-    return q == MPIDIG_PT2PT_POSTED ?
-        &(MPL_container_of(list, MPIDI_per_vci_t, posted_list))->posted_table :
-        &(MPL_container_of(list, MPIDI_per_vci_t, unexp_list))->unexp_table;
-}
 
 #ifdef ENABLE_THREAD_STATS
 MPL_STATIC_INLINE_PREFIX MPIDI_queue_stats_t *MPIDI_match_queue_stats(MPIR_Request ** list,
@@ -42,6 +30,18 @@ MPL_STATIC_INLINE_PREFIX MPIDI_queue_stats_t *MPIDI_match_queue_stats(MPIR_Reque
         &(MPL_container_of(list, MPIDI_per_vci_t, unexp_list))->threads.stats.unexpected;
 }
 #endif
+
+#if MPIR_REQUEST_IS_CACHED
+
+#define MPIDI_MATCH(req_) (req_)->match
+
+MPL_STATIC_INLINE_PREFIX MPIDI_match_table_t *MPIDI_match_table(MPIR_Request ** list,
+                                                                        enum MPIDIG_queue_type q)
+{
+    return q == MPIDIG_PT2PT_POSTED ?
+        &(MPL_container_of(list, MPIDI_per_vci_t, posted_list))->posted_table :
+        &(MPL_container_of(list, MPIDI_per_vci_t, unexp_list))->unexp_table;
+}
 
 MPL_STATIC_INLINE_PREFIX MPIR_Request **MPIDI_match_bucket(MPIDI_match_table_t * table,
                                                                int source, int tag,
@@ -92,7 +92,8 @@ MPL_STATIC_INLINE_PREFIX void MPIDI_match_add(MPIR_Request * req, MPIR_Request *
 }
 
 /* Remove req, which is no longer in its list. */
-MPL_STATIC_INLINE_PREFIX void MPIDI_match_remove(MPIR_Request * req)
+MPL_STATIC_INLINE_PREFIX void MPIDI_match_remove(MPIR_Request * req, MPIR_Request ** list,
+                                                 enum MPIDIG_queue_type q)
 {
     MPIR_Request **head = MPIDI_MATCH(req).head;
 
@@ -160,8 +161,24 @@ MPL_STATIC_INLINE_PREFIX MPIR_Request *MPIDI_match_first(int source, int tag,
 }
 
 #else
-#define MPIDI_match_add(req_, list_, q_) do { } while (0)
-#define MPIDI_match_remove(req_) do { } while (0)
+#ifdef ENABLE_THREAD_STATS
+/* A request has joined the list. A message before its receive is something that a poll has found. */
+MPL_STATIC_INLINE_PREFIX void MPIDI_match_joined(MPIR_Request ** list, enum MPIDIG_queue_type q)
+{
+    if (q == MPIDIG_PART)
+        return;
+    MPIDI_stats_queued(MPIDI_match_queue_stats(list, q));
+    MPIDI_thread_local.arrived += q == MPIDIG_PT2PT_UNEXP;
+}
+
+MPL_STATIC_INLINE_PREFIX void MPIDI_match_left(MPIR_Request ** list, enum MPIDIG_queue_type q)
+{
+    if (q != MPIDIG_PART)
+        MPIDI_stats_dequeued(MPIDI_match_queue_stats(list, q));
+}
+#endif
+#define MPIDI_match_add(req_, list_, q_) MPIDI_STATS(MPIDI_match_joined(list_, q_))
+#define MPIDI_match_remove(req_, list_, q_) MPIDI_STATS(MPIDI_match_left(list_, q_))
 #define MPIDI_match_prefetch(req_) do { } while (0)
 
 MPL_STATIC_INLINE_PREFIX bool MPIDI_match_is_listed(MPIR_Request * req, MPIR_Request * list)
@@ -219,7 +236,7 @@ MPL_STATIC_INLINE_PREFIX void MPIDI_match_take(MPIR_Request * req, MPIR_Request 
 {
     MPIDI_match_prefetch(req);
     DL_DELETE(*list, req);
-    MPIDI_match_remove(req);
+    MPIDI_match_remove(req, list, qtype);
     MPIDIG_DO_DEQUEUE_EVENT(qtype);
     MPIDIG_PVAR_QUEUE_LEVEL_DEC(qtype);
 }
@@ -248,7 +265,7 @@ MPL_STATIC_INLINE_PREFIX int MPIDIG_delete_posted(MPIR_Request * req, MPIR_Reque
         return 0;
     }
     DL_DELETE(*list, req);
-    MPIDI_match_remove(req);
+    MPIDI_match_remove(req, list, MPIDIG_PT2PT_POSTED);
     MPIR_T_PVAR_LEVEL_DEC(RECVQ, posted_recvq_length, 1);
     return 1;
 }

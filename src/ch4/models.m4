@@ -23,7 +23,7 @@ AC_ARG_WITH([hmcs-levels],
     [], [with_hmcs_levels=default])
 AC_ARG_ENABLE([thread-stats],
     [AS_HELP_STRING([--enable-thread-stats],
-        [count contention, combining, polls and waiting threads: performance variables of MPI_T and a summary at MPI_Finalize (MPIR_CVAR_CH4_THREAD_SUMMARY); not with the model global @<:@no@:>@])],
+        [count contention, combining, polls and waiting threads: performance variables of MPI_T and a summary at MPI_Finalize (MPIR_CVAR_CH4_THREAD_SUMMARY) @<:@no@:>@])],
     [], [enable_thread_stats=no])
 AS_CASE([$enable_thread_stats], [yes | no], [],
     [AC_MSG_ERROR([--enable-thread-stats=$enable_thread_stats: must be yes or no])])
@@ -61,8 +61,6 @@ AS_IF([test $tsm_progress_scope = SERVER && test x$tsm_model_progress != x$tsm_p
     [AC_MSG_ERROR([--with-thread-progress=$tsm_progress is not possible with --enable-thread-cs=$tsm_model, which starts no thread that polls])])
 AS_IF([test x$tsm_model_progress = xserver && test x$tsm_progress != xserver],
     [AC_MSG_ERROR([--with-thread-progress=$tsm_progress is not possible with --enable-thread-cs=$tsm_model, which has a thread that polls; only server is])])
-AS_IF([test "x$enable_thread_stats" = xyes && test $tsm_scope = PROCESS],
-    [AC_MSG_ERROR([--enable-thread-stats is not possible with --enable-thread-cs=$tsm_model, which has no locks of VCIs to count])])
 AS_IF([test "x$enable_refcount" = xnone && test $tsm_scope != PROCESS],
     [AS_CASE([$enable_threads], [single | funneled | serialized | no], [],
         [AC_MSG_ERROR([--enable-refcount=none is not possible with --enable-thread-cs=$tsm_model, where threads that use the same objects hold different locks])])])
@@ -86,7 +84,7 @@ AC_DEFINE_UNQUOTED([MPICH_THREAD_CS_NAME],"`echo $tsm_id | tr A-Z_ a-z-`",[Threa
 AC_DEFINE_UNQUOTED([MPICH_THREAD_LOCK_NAME],"$tsm_lock",[Lock of the critical sections as in locks.def])
 AC_DEFINE_UNQUOTED([MPICH_THREAD_PROGRESS_NAME],"$tsm_progress",[How waiting threads drive progress, or default])
 AS_IF([test "x$enable_thread_stats" = xyes], [
-    AS_IF([test "x$thread_granularity" != xMPICH_THREAD_GRANULARITY__VCI],
+    AS_IF([test "x$thread_granularity" = xMPICH_THREAD_GRANULARITY__SINGLE],
         [AC_MSG_ERROR([--enable-thread-stats needs a library with MPI_THREAD_MULTIPLE: leave out --enable-threads=$enable_threads])])
     AC_DEFINE([ENABLE_THREAD_STATS],1,[Define to count what threads do in MPI])])
 ])

@@ -48,6 +48,8 @@ MPL_STATIC_INLINE_PREFIX void MPID_Request_create_hook(MPIR_Request * req)
 #if MPIR_REQUEST_IS_CACHED
     req->match.head = NULL;
     tsm_usc_slot_init(&req->waiter);
+#else
+    MPIDI_STATS(req->counted = 0);      /* MPICH's debugging fills free objects */
 #endif
 #ifndef MPIDI_CH4_DIRECT_NETMOD
     MPIDI_REQUEST_ANYSOURCE_PARTNER(req) = NULL;
@@ -67,8 +69,12 @@ MPL_STATIC_INLINE_PREFIX void MPID_Request_free_hook(MPIR_Request * req)
         MPIR_Request_free(MPIDI_REQUEST_ANYSOURCE_PARTNER(req));
 }
 
+/* request_cache.h counts as well. */
 MPL_STATIC_INLINE_PREFIX void MPID_Request_destroy_hook(MPIR_Request * req ATTRIBUTE((unused)))
 {
+#if !MPIR_REQUEST_IS_CACHED
+    MPIDI_STATS(MPIDI_stats_freed(MPIDI_thread_self(), &req->counted));
+#endif
 }
 
 /* As the info key thread_level of a session has it. */

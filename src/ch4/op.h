@@ -208,6 +208,9 @@ typedef struct MPIDI_match_table {
 #define MPIDI_PER_VCI_MODEL_ \
     MPIDI_match_table_t posted_table, unexp_table; \
     MPIDI_vci_t threads MPL_ATTR_ALIGNED(MPL_CACHELINE_SIZE);
+#elif defined(ENABLE_THREAD_STATS)
+/* in global for the counts alone */
+#define MPIDI_PER_VCI_MODEL_ MPIDI_vci_t threads MPL_ATTR_ALIGNED(MPL_CACHELINE_SIZE);
 #else
 #define MPIDI_PER_VCI_MODEL_
 #endif

@@ -5,7 +5,7 @@
 
 #include "mpidimpl.h"
 
-#if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI
+#if MPIDI_THREAD_HAS_RECORDS
 
 #include "threads/combiner.h"
 #include "threads/post_queue.h"
@@ -51,6 +51,17 @@ static void clear(MPIDI_thread_t * thread)
         tsm_usc_link_init(&thread->links[i]);
 }
 
+/* Give back what the thread has of each VCI, where VCIs have locks. */
+static void leave_vcis(MPIDI_thread_t * self)
+{
+#if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI
+    MPIDI_post_queue_thread_exit(self);
+    MPIDI_combiner_thread_exit(self);
+#else
+    (void) self;
+#endif
+}
+
 static void thread_exit(void *arg)
 {
     MPIDI_thread_t *self = arg;
@@ -59,8 +70,7 @@ static void thread_exit(void *arg)
     tsm_wait_until(change(self, USED, HELD), TSM_WAIT_POLL);
     if (at_exit)
         at_exit(self);
-    MPIDI_post_queue_thread_exit(self);
-    MPIDI_combiner_thread_exit(self);
+    leave_vcis(self);
     clear(self);
     MPIDI_thread_local.self = NULL;
     tsm_store(&self->state, UNUSED, TSM_RELEASE);

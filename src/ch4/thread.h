@@ -15,6 +15,13 @@
 #include "tsm/tsm_atomic.h"
 #include "tsm/tsm_usc.h"
 
+/* Whether there are such records: in global for the statistics alone. */
+#if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI || defined(ENABLE_THREAD_STATS)
+#define MPIDI_THREAD_HAS_RECORDS 1
+#else
+#define MPIDI_THREAD_HAS_RECORDS 0
+#endif
+
 #define MPIDI_THREAD_REQUEST_POOLS 64   /* = MPIR_REQUEST_NUM_POOLS, checked in request_cache.c */
 
 typedef struct MPIDI_request_cache {

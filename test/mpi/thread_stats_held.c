@@ -10,21 +10,30 @@
  * than processors (forced) and a FIFO lock, each of the two yields before it queues. In every other
  * round the first thread moves to another processor while it holds the VCI, where it can: it had got
  * the VCI from that of the other two, or gets it from another one and moves to theirs. -n rounds. */
-#define _GNU_SOURCE             /* CPU_SET */
+#define _GNU_SOURCE             /* CPU_SET, gettid */
 #include "mt.h"
 #include "pvars.h"
+
+#include <time.h>
+
+#ifndef sigev_notify_thread_id
+#define sigev_notify_thread_id _sigev_un._tid
+#endif
 
 #define CALLS 500               /* of the stopped thread, at most */
 #define TRIES 2000              /* of a round */
 #define PATIENCE_US 20000       /* for which the two threads get time to wait */
 #define TAG 77
+#define FIRST_NS 10000          /* the victim is stopped so long after it began, */
+#define STEP_NS 7919            /* and so much later each time, */
+#define LAST_NS 200000          /* up to this, which is about the time of its calls */
 
 enum { VICTIM, FIRST, SECOND, THREADS };
 
 static const char *model;
 static int polls;               /* the victim polls */
 static int gives_way;           /* a thread yields before it queues for the lock */
-static atomic_int calls, stop, stopped, go_on, begin, ended;
+static atomic_int stop, stopped, go_on, begin, ended;
 static MPI_Request request[CALLS + THREADS];
 static pthread_t victim;
 static int cpu_of[2];           /* two that the process may use, or one twice */
@@ -90,12 +99,29 @@ static void receive(MPI_Request * r)
     MT_OK(MPI_Irecv(NULL, 0, MPI_INT, 1, TAG, MPI_COMM_WORLD, r));
 }
 
+/* By a timer of its own: on a busy machine a thread that sent the signal would come back too late. */
+static timer_t stop_me_later(void)
+{
+    static long ns = FIRST_NS;
+    struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID,.sigev_signo = SIGUSR1 };
+    struct itimerspec when = {.it_value = {.tv_nsec = ns} };
+    timer_t timer;
+
+    event.sigev_notify_thread_id = gettid();
+    ns = ns + STEP_NS < LAST_NS ? ns + STEP_NS : FIRST_NS + ns % STEP_NS;
+    MT_CHECK(timer_create(CLOCK_MONOTONIC, &event, &timer) == 0 &&
+             timer_settime(timer, 0, &when, NULL) == 0, "no timer");
+    return timer;
+}
+
 static void *be_stopped(void *arg)
 {
+    timer_t timer;
     int flag, n = 0;
 
     (void) arg;
     move_to(took_on);
+    timer = stop_me_later();
     if (polls)
         receive(&request[n++]);
     while (!atomic_load(&stop)) {
@@ -103,9 +129,8 @@ static void *be_stopped(void *arg)
             MT_OK(MPI_Test(&request[0], &flag, MPI_STATUS_IGNORE));
         else if (n < CALLS)
             receive(&request[n++]);
-        atomic_store(&calls, n + 1);
     }
-    atomic_store(&calls, n);
+    timer_delete(timer);
     return NULL;
 }
 
@@ -198,13 +223,10 @@ static int try_once(int *wasted)
 
     for (int i = 0; i < CALLS + THREADS; i++)
         request[i] = MPI_REQUEST_NULL;
-    calls = stop = stopped = go_on = begin = ended = 0;
+    stop = stopped = go_on = begin = ended = 0;
     MT_CHECK(!pthread_create(&victim, NULL, be_stopped, NULL), "cannot create a thread");
     for (int i = 0; i < 2; i++)
         MT_CHECK(!pthread_create(&other[i], NULL, call_once, &id[i]), "cannot create a thread");
-    while (atomic_load(&calls) < (polls ? 1 : 10))
-        sched_yield();
-    pthread_kill(victim, SIGUSR1);
     while (!atomic_load(&stopped))
         sched_yield();
     atomic_store(&stop, 1);

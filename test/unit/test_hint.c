@@ -21,6 +21,7 @@
 #define HMCS_USC .is_lock = 1, .is_usc = 1, .is_runtime = 1
 #define LOCKQ .is_lockq = 1, .has_lock = 1, .is_usc = 1, .is_runtime = 1
 #define CSYNC .is_usc = 1, .is_runtime = 1
+#define GLOBAL .is_lock = 1, .has_lock = 1, .is_global = 1, .vcis = 1, .most_vcis = 1, .threads = 8
 #define OFFLOAD .is_served = 1, .has_lock = 1, .is_runtime = 1
 
 /* One VCI, and some threads. */
@@ -93,6 +94,23 @@ static const row_t rows[] = {
     {{CROWDED}, {CSYNC, ONE}, MPIDI_HINT_NONE, NULL},
     {{BIASED, .crowded = 2000}, {PER_VCI, ONE}, MPIDI_HINT_FAIR_LOCK, NULL},
     {{UNBIASED, .crowded = 4000}, {PER_VCI, ONE}, MPIDI_HINT_LOCKQ_OR_VCIS, NULL},
+    /* global: one lock, which the program may choose */
+    {{UNBIASED, .busiest = 10000}, {GLOBAL}, MPIDI_HINT_LOCKQ,
+     "threads wait for the lock: configure --enable-thread-cs=lockq"},
+    {{BIASED, .busiest = 10000}, {GLOBAL}, MPIDI_HINT_FAIR_LOCK,
+     "one thread keeps the lock: use a fair one, such as MPIR_CVAR_CH4_THREAD_LOCK=ticket, "
+     "or configure --enable-thread-cs=lockq"},
+    {{BIASED, WASTED}, {GLOBAL}, MPIDI_HINT_FAIR_LOCK, NULL},
+    {{CROWDED}, {GLOBAL}, MPIDI_HINT_CROWDED,
+     "there are more threads than processors, and one keeps the lock: use fewer threads, "
+     "or configure --enable-thread-cs=lockq"},
+    {{UNBIASED, WASTED}, {GLOBAL}, MPIDI_HINT_POLLS,
+     "polls keep threads from the lock: use MPIR_CVAR_CH4_THREAD_LOCK=clh-lpw, "
+     "or configure --enable-thread-cs=lockq"},
+    {{UNBIASED, .vain = 8000, .wasted = 3000}, {GLOBAL}, MPIDI_HINT_LOCKQ, NULL},
+    {{UNBIASED, WASTED}, {GLOBAL, .has_low = 1}, MPIDI_HINT_LOCKQ, NULL},
+    {{WASTED}, {GLOBAL, .has_low = 1}, MPIDI_HINT_POLLS,
+     "polls keep threads from the lock: configure --enable-thread-cs=lockq"},
     /* operations are handed over */
     {{POSTED, .busiest = 10000}, {LOCKQ, ONE}, MPIDI_HINT_VCIS,
      "operations often find the VCI taken: raise MPIR_CVAR_CH4_NUM_VCIS and give each thread a "
@@ -177,7 +195,9 @@ static void recommends_a_change(void **state)
         assert_true(strlen(text) < BYTES - 1);
         assert_false(r->has.is_lockq && strstr(text, "lockq"));
         assert_false(r->has.is_usc && strstr(text, "usc"));
-        assert_false(r->has.vcis == MOST_VCIS && strstr(text, "NUM_VCIS"));
+        assert_false(r->has.has_low && strstr(text, "clh-lpw"));
+        assert_false(r->has.is_global && (strstr(text, "THREAD_CS") || strstr(text, "PROGRESS")));
+        assert_false(r->has.vcis == r->has.most_vcis && strstr(text, "NUM_VCIS"));
         assert_false(!r->has.has_lock && (strstr(text, "THREAD_LOCK") || strstr(text, "thread-lock")));
     }
 }

@@ -93,6 +93,7 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_issue(int vci, const MPIDI_op_t * op, MPIR_Re
         MPIDI_section_exit(held);
     return mpi_errno;
 #else
+    MPIDI_STATS(MPIDI_stats_issued(MPIDI_STATS_DIRECT, MPIDI_op_stats_kind(op->kind)));
     return MPIDI_issue_lock(op, req);
 #endif
 }

@@ -309,6 +309,32 @@ int MPIDI_progress_await_counter(int vci, MPIR_cc_t * counter)
 
 #else
 
+#ifdef ENABLE_THREAD_STATS
+/* A number that changes if a poll finds something: see drive.c and match.h. */
+static unsigned found(void)
+{
+    return MPIDI_thread_local.completed + MPIDI_thread_local.arrived;
+}
+
+int MPIDI_poll_counted(int vci, int flag)
+{
+    const unsigned before = found();
+    int mpi_errno = MPI_SUCCESS;
+
+    if (flag & MPIDI_PROGRESS_NM)
+        mpi_errno = MPIDI_NM_progress(vci, 0);
+#ifndef MPIDI_CH4_DIRECT_NETMOD
+    if (flag & MPIDI_PROGRESS_SHM && mpi_errno == MPI_SUCCESS)
+        mpi_errno = MPIDI_SHM_progress(vci, 0);
+#endif
+    MPIDI_stats_polled(&MPIDI_VCI(vci).threads, before != found());
+    return mpi_errno;
+}
+#define POLL_ONE(vci_) MPIDI_poll_counted(vci_, MPIDI_PROGRESS_ALL)
+#else
+#define POLL_ONE(vci_) MPIDI_progress_test_vci(vci_)
+#endif
+
 int MPIDI_progress_await_counter(int vci, MPIR_cc_t * counter)
 {
     return MPIDI_progress_turn_locked(vci);
@@ -322,7 +348,7 @@ int MPIDI_progress_make_room(int vci)
 int MPIDI_progress_turn_locked(int vci)
 {
     static __thread unsigned turns;
-    int mpi_errno = ++turns % FULL_TURN == 0 ? MPID_Progress_test(NULL) : MPIDI_progress_test_vci(vci);
+    int mpi_errno = ++turns % FULL_TURN == 0 ? MPID_Progress_test(NULL) : POLL_ONE(vci);
 
     MPID_THREAD_CS_YIELD(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);
     return mpi_errno;

@@ -71,6 +71,13 @@ MPL_STATIC_INLINE_PREFIX void MPIDI_wait_end(MPID_Progress_state * state)
 }
 
 #else
+#ifdef ENABLE_THREAD_STATS
+/* MPICH's poll, counted. Any thread that has the lock of the process. */
+int MPIDI_poll_counted(int vci, int flag);
+
+#undef MPIDI_PROGRESS
+#define MPIDI_PROGRESS(vci) do { mpi_errno = MPIDI_poll_counted(vci, state->flag); } while (0)
+#endif
 #define MPIDI_wait_begin(state_, any_, count_, reqs_) \
     MPIDI_watchdog_begin(MPIDI_wait_name(any_, count_), count_, reqs_)
 #define MPIDI_wait_end(state_) MPIDI_watchdog_end()

@@ -119,8 +119,10 @@ static void describe_process(int vci, MPIDI_watchdog_vci_t * out)
     out->queue_empty = -1;
 }
 
+/* From here on the lock of the process is counted (section/counted_lock.h). A new one is not. */
 int MPIDI_progress_start(void)
 {
+    MPIDI_STATS(MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX.vci = &MPIDI_VCI(0).threads);
     return start(1, describe_process);
 }
 

@@ -43,6 +43,14 @@ static inline void MPIDU_chosen_lock_acquire_low(MPIDU_chosen_lock_t * lock)
         tsm_lock_acquire_low(&lock->own);
 }
 
+/* 1 if the lock is ours now. Never waits. */
+static inline int MPIDU_chosen_lock_try(MPIDU_chosen_lock_t * lock, int low)
+{
+    if (unlikely(lock->kind != NULL))
+        return lock->kind->try(lock->chosen, low);
+    return low ? tsm_lock_try_low(&lock->own) : tsm_lock_try(&lock->own);
+}
+
 static inline void MPIDU_chosen_lock_release(MPIDU_chosen_lock_t * lock)
 {
     if (unlikely(lock->kind != NULL))

@@ -53,12 +53,17 @@ int MPIDU_chosen_lock_init(MPIDU_chosen_lock_t * lock);
     do { MPIDU_LOCK_CALL_(release) (lock_); *(int *) (err_) = 0; } while (0)
 
 /* In a loop that waits, between the release of the lock and the next acquire: let other threads run.
- * MPICH yields nothing here, so a thread that polls keeps its processor for a whole time slice. */
-static inline void MPIDU_lock_pause(void)
+ * MPICH yields nothing here, so a thread that polls keeps its processor for a whole time slice. Returns
+ * 1 if it has yielded. */
+static inline int MPIDU_lock_pause(void)
 {
+    int is_crowded;
+
     tsm_load_touch();
-    if (tsm_load_crowded())
+    is_crowded = tsm_load_crowded();
+    if (is_crowded)
         tsm_yield();
+    return is_crowded;
 }
 
 #else

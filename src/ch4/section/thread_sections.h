@@ -18,7 +18,7 @@ typedef struct {
     MPIDU_LOCK_PAD
     MPL_thread_id_t owner;      /* 0: no thread; the holder of a section writes it */
     int count;                  /* depth of the holder's sections */
-    void *vci;                  /* MPIDI_vci_t of ch4; NULL but in the lock of a VCI */
+    void *vci;                  /* MPIDI_vci_t of ch4, in the lock of a VCI (and in counted_lock.h) */
 } MPIDU_Thread_mutex_t;
 
 typedef MPL_thread_cond_t MPIDU_Thread_cond_t;  /* for mpid_thread.h */
@@ -60,6 +60,22 @@ typedef MPL_thread_func_t MPIDU_Thread_func_t;
         MPIDU_lock_destroy(&(m_)->mutex, err_); \
     } while (0)
 
+#if defined(ENABLE_THREAD_STATS) && MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__GLOBAL
+#include "threads/section/counted_lock.h"
+#define MPIDU_Thread_mutex_lock(m_, err_, prio_) \
+    do { \
+        MPIDI_counted_lock(m_, (prio_) == MPL_THREAD_PRIO_LOW); \
+        *(int *) (err_) = 0; \
+    } while (0)
+
+#define MPIDU_Thread_mutex_unlock(m_, err_) \
+    do { \
+        MPIDI_counted_unlock(m_); \
+        *(int *) (err_) = 0; \
+    } while (0)
+#define MPIDUI_PAUSE() MPIDI_counted_pause()
+
+#else
 #define MPIDU_Thread_mutex_lock(m_, err_, prio_) \
     do { \
         MPIDU_lock_acquire(&(m_)->mutex, err_, prio_); \
@@ -71,6 +87,8 @@ typedef MPL_thread_func_t MPIDU_Thread_func_t;
         MPIDU_lock_release(&(m_)->mutex, err_); \
         MPIR_Assert(*(err_) == 0); \
     } while (0)
+#define MPIDUI_PAUSE() MPIDU_lock_pause()
+#endif
 
 /* Let other threads have the mutex during pause_, and take it back after those that take it for the
  * first time. The section is the caller's again, as deep as before. */
@@ -89,7 +107,7 @@ typedef MPL_thread_func_t MPIDU_Thread_func_t;
         (m_)->owner = holder_; \
     } while (0)
 
-#define MPIDU_Thread_yield(m_, err_) MPIDU_Thread_let_in(m_, err_, MPIDU_lock_pause())
+#define MPIDU_Thread_yield(m_, err_) MPIDU_Thread_let_in(m_, err_, MPIDUI_PAUSE())
 
 #ifdef MPICH_IS_THREADED
 /* 1 if the calling thread is in the section of m. Another thread never finds its own identity there. */

@@ -10,6 +10,7 @@
  * stands: without the option it is empty, and the structs below do not exist. Each counter has one
  * writer at a time, the holder of the VCI or the thread whose record it is in, so counting needs no
  * atomic addition and shares no cache line that was not shared before. Any thread may read (pvars.c).
+ * In global the holder of a VCI is that of the lock of the process (section/counted_lock.h).
  * hooks.h has what the hooks call.
  *
  * Definitions are those of TOPC section 5; the number is given with each. */

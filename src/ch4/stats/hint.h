@@ -38,6 +38,8 @@ typedef struct MPIDI_hint_facts {
     int is_usc;                 /* the kind of progress */
     int has_lock;               /* that may be another one: not csync, hmcs-usc */
     int is_runtime;             /* model and lock are chosen when the program starts */
+    int is_global;              /* the lock is chosen then, and there is one for the process */
+    int has_low;                /* threads that poll take the lock with low priority */
     int vcis;
     int most_vcis;
     int busiest_vci;
@@ -80,6 +82,11 @@ static inline int MPIDI_hint_exceeds(double part, double whole, double share)
     return part > MPIDI_HINT_ENOUGH && part > share * whole;
 }
 
+static inline int MPIDI_hint_polls_are_wasted(const MPIDI_hint_figures_t * f)
+{
+    return MPIDI_hint_exceeds(f->wasted, f->vain, MPIDI_HINT_WASTED_SHARE);
+}
+
 /* How the program may divide its threads over VCIs. More VCIs help only if threads use those there
  * are. */
 static inline MPIDI_hint_t MPIDI_hint_divide(const MPIDI_hint_figures_t * f,
@@ -93,7 +100,8 @@ static inline MPIDI_hint_t MPIDI_hint_divide(const MPIDI_hint_figures_t * f,
 /* Threads wait for the lock. The bias comes first, since the other hints of a model whose threads wait
  * have no further condition. A fair lock hands itself to threads that have no processor, which is
  * worse than one that keeps it. Where the lock can be no other, fewer threads still help, but not with
- * csync, whose threads do not wait in vain: the holder issues their operations. */
+ * csync, whose threads do not wait in vain: the holder issues their operations. In global the threads
+ * that poll are among those that wait, unless the lock puts them behind the others. */
 static inline MPIDI_hint_t MPIDI_hint_contended(const MPIDI_hint_figures_t * f,
                                                 const MPIDI_hint_facts_t * k)
 {
@@ -107,6 +115,8 @@ static inline MPIDI_hint_t MPIDI_hint_contended(const MPIDI_hint_figures_t * f,
     }
     if (!k->is_lock)
         return MPIDI_HINT_NONE;
+    if (MPIDI_hint_polls_are_wasted(f) && k->is_global && !k->has_low)
+        return MPIDI_HINT_POLLS;
     return divide == MPIDI_HINT_VCIS ? MPIDI_HINT_LOCKQ_OR_VCIS :
         divide == MPIDI_HINT_NONE ? MPIDI_HINT_LOCKQ : divide;
 }
@@ -125,7 +135,7 @@ static inline MPIDI_hint_t MPIDI_hint_choose(const MPIDI_hint_figures_t * f,
     if (hint)
         return hint;
     /* lockq with usc has neither left to recommend */
-    if (MPIDI_hint_exceeds(f->wasted, f->vain, MPIDI_HINT_WASTED_SHARE) && !(k->is_lockq && k->is_usc))
+    if (MPIDI_hint_polls_are_wasted(f) && !(k->is_lockq && k->is_usc))
         return MPIDI_HINT_POLLS;
     if (k->is_served && MPIDI_hint_exceeds(f->idle, f->turns, MPIDI_HINT_IDLE_SHARE))
         return MPIDI_HINT_IDLE;
@@ -143,11 +153,14 @@ static inline const char *MPIDI_hint_advice(MPIDI_hint_t hint, const MPIDI_hint_
         case MPIDI_HINT_LOCKQ_OR_VCIS:
             return "raise MPIR_CVAR_CH4_NUM_VCIS and give each thread a communicator";
         case MPIDI_HINT_FAIR_LOCK:
-            return k->is_runtime ? "use a fair one, such as MPIR_CVAR_CH4_THREAD_LOCK=ticket" :
+            return k->is_runtime || k->is_global ?
+                "use a fair one, such as MPIR_CVAR_CH4_THREAD_LOCK=ticket" :
                 "configure a fair one, such as --with-thread-lock=ticket";
         case MPIDI_HINT_CROWDED:
             return "use fewer threads";
         case MPIDI_HINT_POLLS:
+            if (k->is_global)
+                return k->has_low ? "" : "use MPIR_CVAR_CH4_THREAD_LOCK=clh-lpw";
             return k->is_usc || k->is_served ? "" : "use MPIR_CVAR_CH4_THREAD_PROGRESS=usc";
         case MPIDI_HINT_DANGLING:
             return "complete them sooner";

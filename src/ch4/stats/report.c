@@ -98,7 +98,7 @@ static MPIDI_hint_figures_t figures(void)
     };
 }
 
-static MPIDI_hint_facts_t facts(void)
+static MPIDI_hint_facts_t facts(const char *lock)
 {
     return (MPIDI_hint_facts_t) {
         .is_lock = MPIDI_MODEL_ISSUE == MPIDI_ISSUE_LOCK,
@@ -108,6 +108,8 @@ static MPIDI_hint_facts_t facts(void)
         .is_usc = MPIDI_model.progress == MPIDI_PROGRESS_USC_KIND,
         .has_lock = MPIDI_model_may_choose_lock(),
         .is_runtime = MPIDI_MODEL_CONFIGURED == MPIDI_MODEL_RUNTIME,
+        .is_global = MPIDI_MODEL_CONFIGURED == MPIDI_MODEL_GLOBAL,
+        .has_low = !strcmp(lock, "clh-lpw"),
         .vcis = MPIDI_global.n_vcis,
         .most_vcis = MPIDI_CH4_MAX_VCIS,
         .busiest_vci = busiest_vci(),
@@ -118,12 +120,13 @@ static MPIDI_hint_facts_t facts(void)
 static void summarize(void)
 {
     const MPIDI_hint_figures_t f = figures();
-    const MPIDI_hint_facts_t k = facts();
     const double polls = MPIDI_stats_value("polls");
     const char *model, *progress, *lock;
     char hint[HINT_BYTES];
+    MPIDI_hint_facts_t k;
 
     MPIDI_model_names(&model, &progress, &lock);
+    k = facts(lock);
     MPIDI_hint_write(MPIDI_hint_choose(&f, &k), &k, hint, sizeof(hint));
     printf("MPICH-TSM threads: rank %d: %s (progress: %s, lock: %s, VCIs: %d): %.0f operations, "
            "%.1f %% posted, %.1f %% by another thread; lock: %.0f acquisitions, %.1f %% contended, "

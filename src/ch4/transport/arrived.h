@@ -8,8 +8,9 @@
 
 /* Shared memory counts the cells that it takes in, and the messages that it sends later, so that a poll
  * knows whether there may be more; see drive.h. */
-#if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI
 #include "../thread.h"
+
+#if MPIDI_THREAD_HAS_RECORDS
 #define MPIDI_SHM_FOUND_WORK() (MPIDI_thread_local.arrived++)
 #else
 #define MPIDI_SHM_FOUND_WORK() do { } while (0)
