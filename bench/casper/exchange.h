@@ -143,6 +143,12 @@ static inline void exchange_threshold(MPI_Comm comm, int bytes)
     MPI_Info_free(&info);
 }
 
+/* Help needs no second process. */
+static inline int exchange_wants_help(int argc, char **argv)
+{
+    return argc == 2 && strcmp(argv[1], "-h") == 0;
+}
+
 /* Starts MPI; stops if there are fewer than `least` processes. */
 static inline void exchange_start(int *argc, char ***argv, int least, exchange_t * e)
 {
@@ -152,7 +158,7 @@ static inline void exchange_start(int *argc, char ***argv, int least, exchange_t
     exchange_check_offload(MPI_COMM_WORLD);
     MPI_Comm_rank(MPI_COMM_WORLD, &e->rank);
     MPI_Comm_size(MPI_COMM_WORLD, &e->size);
-    if (e->size < least)
+    if (e->size < least && !exchange_wants_help(*argc, *argv))
         bench_usage_error("run with %d processes or more (and ghosts), not %d", least, e->size);
 }
 

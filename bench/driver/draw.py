@@ -34,8 +34,45 @@ def looks_of(library):
     return {"linestyle": "--", "color": "black"} if library == FLOOR else {}
 
 
-def draw_lines(axes, points, x):
+def place_numbers(axes, points):
+    """The scale of the values, with enough numbers."""
     from matplotlib import ticker
+    scale, settings = scale_of(points)
+    axes.set_yscale(scale, **settings)
+    if scale == "log":      # with powers of 10 alone, a narrow range would have no number
+        axes.yaxis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5)))
+        axes.yaxis.set_major_formatter(ticker.FormatStrFormatter("%g"))
+    axes.minorticks_off()
+    axes.set_ylabel(f"{points[0]['unit']} ({WORD[points[0]['better']]})")
+
+
+def spread(point):
+    """How far the bars of a point go down and up."""
+    return point["value"] - point["low"], point["high"] - point["value"]
+
+
+def is_one_place(points, x):
+    """Lines would be points above each other."""
+    return len({p[x] for p in points}) == 1
+
+
+def draw_libraries(axes, points):
+    """The libraries side by side."""
+    names = names_of(points)
+    for i, p in enumerate(points):
+        bars = axes.errorbar([i], [p["value"]], yerr=[[d] for d in spread(p)], capsize=3,
+                             marker=MARKERS[i % len(MARKERS)],
+                             color=looks_of(p["library"]).get("color"))
+        if p["n"] < ENOUGH:
+            bars.lines[0].set_markerfacecolor("white")
+    axes.set_xticks(range(len(points)), [names[p["library"], p["build"]] for p in points], rotation=45,
+                    ha="right", rotation_mode="anchor")
+    axes.set_xlim(-0.5, len(points) - 0.5)
+    axes.grid(axis="y", alpha=0.3)
+    place_numbers(axes, points)
+
+
+def draw_lines(axes, points, x):
     lines, names = groups_of(points, ("library", "build")), names_of(points)
     many = len(lines) > 10      # the usual colors would repeat, and the legend hide lines
     if many:
@@ -45,9 +82,7 @@ def draw_lines(axes, points, x):
         line = sorted(line, key=lambda p: p[x])
         values, marker = [p["value"] for p in line], MARKERS[i % len(MARKERS)]
         bars = axes.errorbar([p[x] for p in line], values, label=names[build], capsize=3, marker=marker,
-                             yerr=[[v - p["low"] for v, p in zip(values, line)],
-                                   [p["high"] - v for v, p in zip(values, line)]],
-                             **looks_of(build[0]))
+                             yerr=list(zip(*map(spread, line))), **looks_of(build[0]))
         weak = [(p[x], p["value"]) for p in line if p["n"] < ENOUGH]
         if weak:
             axes.plot(*zip(*weak), linestyle="none", marker=marker, markerfacecolor="white",
@@ -55,14 +90,8 @@ def draw_lines(axes, points, x):
     ticks = sorted({p[x] for p in points})
     axes.set_xscale("symlog", base=2)
     axes.set_xticks(ticks, [str(t) for t in ticks])
-    scale, settings = scale_of(points)
-    axes.set_yscale(scale, **settings)
-    if scale == "log":      # with powers of 10 alone, a narrow range would have no number
-        axes.yaxis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5)))
-        axes.yaxis.set_major_formatter(ticker.FormatStrFormatter("%g"))
-    axes.minorticks_off()
+    place_numbers(axes, points)
     axes.set_xlabel(x.replace("_", " "))
-    axes.set_ylabel(f"{points[0]['unit']} ({WORD[points[0]['better']]})")
     # it grows downwards, as the title is longer than the axes
     beside = {"loc": "upper left", "bbox_to_anchor": (1, 1)} if many else {}
     axes.legend(fontsize="small", **beside)
@@ -112,7 +141,11 @@ def plot(points, folder, state=None):
     for x, lines, words, name in figures_of([p for p in with_floor(points)
                                              if state in (None, p["state"])]):
         figure, axes = pyplot.subplots(figsize=(8, 5))
-        draw_lines(axes, lines, x)
+        if is_one_place(lines, x):
+            words = [*words, f"{lines[0][x]} {x.replace('_', ' ')}"]
+            draw_libraries(axes, lines)
+        else:
+            draw_lines(axes, lines, x)
         axes.set_title(f"{' '.join(words)}\n{lines[0]['machine']}\n{meaning_of(lines)}", fontsize=9)
         os.makedirs(folder, exist_ok=True)
         drawn += 1

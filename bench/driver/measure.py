@@ -95,8 +95,8 @@ def processes_of(b, point, library, users):
 
 
 def given(point):
-    """The options of a point's program by letter, also of words that hold several (-uw 512). Those of the
-    benchmarks that have a floor; {} if the program will refuse the words anyway."""
+    """The options of a point's program by letter, also of words that hold several (-uw 512). Those of
+    the benchmarks that have a floor; {} if the program will refuse the words anyway."""
     try:
         return dict(getopt.getopt(point.options, "s:w:t:m:d:n:prueaj")[0])
     except getopt.GetoptError:

@@ -128,8 +128,8 @@ def measuring(pid):
 
 
 def interrupted(tests, words, name, send, number):
-    """Ctrl-C, which a terminal sends to the whole group, and SIGTERM to many-cores alone end it and what
-    it runs."""
+    """Ctrl-C, which a terminal sends to the whole group, and SIGTERM to many-cores alone end it and
+    what it runs."""
     with subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
                           start_new_session=True) as done:
         for _ in range(600):

@@ -207,6 +207,9 @@ def scales(tests):
                                             for n in (2, 3)], [True, False])
     tests.same("the floor is dashed", [bool(draw.looks_of(name)) for name in ("floor", "lockq")],
                [True, False])
+    tests.same("libraries are side by side where x has one value",
+               [draw.is_one_place([{"threads": t} for t in values], "threads")
+                for values in ((8, 8), (1, 8))], [True, False])
     try:
         found = draw.plot([], tests.path("figures"))
     except records.Bad as e:
