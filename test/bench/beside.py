@@ -116,7 +116,8 @@ def many_cores(tests, prefix):
     tests.tell("and names the comparison", f"scale --measured {path} --measured-cores " in done.stdout
                and os.path.exists(os.path.join(out, "linelat.txt")), done.stdout + done.stderr)
     words = [script, "--prefix", prefix, "--out", out, "--threads", "1", "--duration", "30"]
-    for how in (("Ctrl-C", os.killpg, signal.SIGINT), ("SIGTERM", os.kill, signal.SIGTERM)):
+    for how in (("Ctrl-C", os.killpg, signal.SIGINT), ("SIGTERM", os.kill, signal.SIGTERM),
+                ("its terminal", os.kill, signal.SIGHUP)):
         os.remove(os.path.join(out, "many-cores.jsonl"))
         interrupted(tests, words, *how)
 
@@ -128,8 +129,8 @@ def measuring(pid):
 
 
 def interrupted(tests, words, name, send, number):
-    """Ctrl-C, which a terminal sends to the whole group, and SIGTERM to many-cores alone end it and
-    what it runs."""
+    """Ctrl-C, which a terminal sends to the whole group, SIGTERM to many-cores alone, and SIGHUP as its
+    terminal is closed end it and what it runs."""
     with subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
                           start_new_session=True) as done:
         for _ in range(600):
