@@ -148,7 +148,7 @@ void MPIDI_trace_join(MPIDI_thread_t * self)
 
     if (!trace.base.size || self->stats.trace)
         return;
-    b = calloc(1, sizeof(*b) + (size_t) trace.base.size * sizeof(b->record[0]));
+    b = (calloc) (1, sizeof(*b) + (size_t) trace.base.size * sizeof(b->record[0]));
     if (!b) {
         tsm_fetch_add(&trace.without, 1, TSM_RELAXED);
         return;
