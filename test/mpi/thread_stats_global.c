@@ -30,9 +30,12 @@ static void begin(void)
 static void check_calls(double calls)
 {
     const double contended = pv(set, "lock_contended"), waits = pv(set, "lock_waits_main");
-    const double most = mt.threads + has_async;
+    const double most = mt.threads + has_async, main_path = pv(set, "lock_acquired_main");
 
-    PV_IS(set, "lock_acquired_main", has_lock ? calls : 0);
+    /* the progress thread counts an acquisition before it says of which path it was */
+    MT_CHECK(main_path >= (has_lock ? calls : 0) - has_async &&
+             main_path <= (has_lock ? calls : 0) + has_async,
+             "%g acquisitions of the main path in %g calls", main_path, calls);
     if (is_alone)
         PV_IS(set, "lock_acquired_progress", 0);
     PV_IS(set, "lock_misses", 0);
@@ -41,7 +44,7 @@ static void check_calls(double calls)
         PV_IS(set, "lock_contended", 0);
         PV_IS(set, "lock_waits_main", 0);
     }
-    MT_CHECK(waits <= pv(set, "lock_acquired_main"), "%g waits in %g calls", waits, calls);
+    MT_CHECK(waits <= calls, "%g waits in %g calls", waits, calls);
     MT_CHECK(pv(set, "lock_competitors") >= 2 * contended &&
              pv(set, "lock_competitors") <= most * contended, "%g competitors in %g acquisitions",
              pv(set, "lock_competitors"), contended);
@@ -136,7 +139,9 @@ static void exchange(double calls)
     begin();
     before = pv(set, "dangling");
     PV_IS(set, "posted_receives", 0);
-    PV_IS(set, "unexpected_messages", 0);
+    /* the other process may be in the next barrier */
+    MT_CHECK(pv(set, "unexpected_messages") <= 1, "%g unexpected messages",
+             pv(set, "unexpected_messages"));
     mt_run(mt.threads, receive_all);
     PV_IS(set, "issued_receives", calls);
     PV_IS(set, "issued_sends", 0);
