@@ -76,7 +76,7 @@ static int delete_win(MPI_Win w, int key, void *value, void *extra)
 static int same[KINDS];
 static atomic_int *times;       /* [kind][thread][round] */
 
-/* Now and then another thread runs meanwhile. On a busy machine each yield costs a time slice of all. */
+/* Now and then another thread runs meanwhile. On a busy machine a yield costs a time slice of all. */
 static int count_comm(MPI_Comm c, int key, void *value, void *extra)
 {
     static _Thread_local int calls;
