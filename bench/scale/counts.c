@@ -87,10 +87,10 @@ static void take_mcs(int me)
     tsm_mcs_release(&mcs, &nodes[me].node);
 }
 
-/* The first thread sends a lap of messages that fill two lines each; the second one receives them. */
+/* The first thread sends a lap of messages of so many lines each; the second one receives them. */
 #define SLOTS 8
 #define SLOT_SIZE 256
-#define WORDS (2 * TSM_CACHELINE / sizeof(uint64_t))
+#define WORDS (TSM_CACHELINE / sizeof(uint64_t))        /* of a line */
 
 static struct {
     tsm_ring_t ring TSM_ALIGNED;
@@ -99,20 +99,20 @@ static struct {
 static tsm_ring_writer_t writer TSM_ALIGNED;
 static tsm_ring_reader_t reader TSM_ALIGNED;
 
-static void send_lap(void)
+static void send_lap(size_t words)
 {
     for (int i = 0; i < SLOTS; i++) {
         uint64_t position = 0;
         tsm_ring_slot_t *slot = tsm_ring_claim(&writer, &position);
         if (!slot)
             return;             /* only before the rounds: the receiver was not there yet */
-        for (size_t w = 1; w < WORDS; w++)
+        for (size_t w = 1; w < words; w++)
             ((uint64_t *) slot)[w] = position;
         tsm_ring_publish(slot, position);
     }
 }
 
-static void receive_lap(void)
+static void receive_lap(size_t words)
 {
     static struct {
         uint64_t of_all TSM_ALIGNED;
@@ -122,7 +122,7 @@ static void receive_lap(void)
         const tsm_ring_slot_t *slot = tsm_ring_take(&reader);
         if (!slot)
             return;
-        for (size_t w = 1; w < WORDS; w++)
+        for (size_t w = 1; w < words; w++)
             sum.of_all += ((const uint64_t *) slot)[w];
         tsm_ring_give_back(&reader);
     }
@@ -131,9 +131,17 @@ static void receive_lap(void)
 static void pass_lap(int me)
 {
     if (me == 0)
-        send_lap();
+        send_lap(2 * WORDS);
     else
-        receive_lap();
+        receive_lap(2 * WORDS);
+}
+
+static void pass_brief_lap(int me)
+{
+    if (me == 0)
+        send_lap(WORDS);
+    else
+        receive_lap(WORDS);
 }
 
 typedef struct count {
@@ -157,6 +165,7 @@ static const count_t counts[] = {
     {"ticket", take_ticket, 8, 8, 24, 0, "next; serving: the look and the release; whatever the cores"},
     {"ticket-2", take_ticket, 2, 8, 6, 0, "the same"},
     {"ring", pass_lap, 2, 8, SLOTS * 4 + 2, 0, "each message: two lines there and back; head once"},
+    {"ring-brief", pass_brief_lap, 2, 8, SLOTS * 2 + 2, 0, "one line there and back; head once"},
     {"mcs", take_mcs, 8, 8, 8, 0, "the tail only, while nobody waits"},
 };
 

@@ -119,6 +119,12 @@ static void set_requests(int count, struct MPIR_Request **reqs)
     tsm_store(&mine->count, count, TSM_RELAXED);
 }
 
+void MPIDI_watchdog_register(void)
+{
+    if (!mine)
+        mine = new_record();
+}
+
 void MPIDI_watchdog_clear(const char *call, int count, struct MPIR_Request **reqs)
 {
     if (!mine && !(mine = new_record()))

@@ -54,6 +54,9 @@ void MPIDI_watchdog_inside(const char *call);
 void MPIDI_watchdog_lock_begin(int vci);
 void MPIDI_watchdog_lock_end(void);
 
+/* Make the calling thread known before it waits. */
+void MPIDI_watchdog_register(void);
+
 static inline void MPIDI_watchdog_begin(const char *call, int count, struct MPIR_Request **reqs)
 {
     if (__builtin_expect(MPIDI_watchdog_on, 0))

@@ -6,7 +6,7 @@
  * takes in a message by memcpy, which is a function of this program and does not return before
  * the report is printed. (With server threads it is such a thread.) Other threads are in
  * MPI_Iprobe, in MPI_Isend where the model makes that wait for the lock, and in MPI_Wait, which
- * waits for it with progress blocking only. */
+ * waits for it with progress blocking only. A server that holds the lock has its stack printed, too. */
 #include "printed.h"
 
 enum { HOLDER, READER, WAITER, PROBER, SENDER, THREADS };
@@ -123,6 +123,11 @@ static void check_report(void)
     MT_CHECK(count_of(text, " waits in MPI_Wait") == 1, "%d threads wait in MPI_Wait:\n%s",
              count_of(text, " waits in MPI_Wait"), text);
     MT_CHECK(count_of(text, "MPI_Iprobe+") == 1, "no stack of MPI_Iprobe:\n%s", text);
+    if (has_server()) {
+        snprintf(want, sizeof(want), " held by thread %#lx (LWP ", atomic_load(&holder));
+        MT_CHECK(count_of(text, want) == 1 && strstr(text, "memcpy+"), "no stack of the server:\n%s",
+                 text);
+    }
 }
 
 /* Sends, when it is asked, what the holder awaits, and at last what the waiter does. Never waits long,

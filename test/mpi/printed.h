@@ -75,4 +75,12 @@ static inline void receive_without_wait(int *value, int tag)
     MT_OK(MPI_Recv(value, 1, MPI_INT, mt.peer, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
 }
 
+/* Whether the library has a server thread, so that no thread of ours must stay awake; set by run. */
+static inline int has_server(void)
+{
+    const char *env = getenv("MT_SERVED");
+
+    return env && !strcmp(env, "yes");
+}
+
 #endif /* PRINTED_H_INCLUDED */

@@ -28,14 +28,6 @@ static int is_usc(const char *text)
     return env && env[0] ? !strcmp(env, "usc") : !mt_library_has("--with-thread-progress=b");
 }
 
-/* Whether the library has a server thread, so that no thread of ours must stay awake; set by run. */
-static int has_server(void)
-{
-    const char *env = getenv("MT_SERVED");
-
-    return env && !strcmp(env, "yes");
-}
-
 static void check_sleepers(const char *text)
 {
     char want[64];

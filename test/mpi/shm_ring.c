@@ -11,7 +11,7 @@
 #define BEYOND 3000             /* more than there is room for */
 
 static const int sizes[] = {
-    0, 1, 8, 64, 176, 191, 192, 193, 208, 240, 256, 4096, 65536, 69600, 200000
+    0, 1, 8, 39, 40, 41, 64, 176, 191, 192, 193, 208, 240, 256, 4096, 65536, 69600, 200000
 };
 
 #define SIZES ((int) (sizeof(sizes) / sizeof(sizes[0])))

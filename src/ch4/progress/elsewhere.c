@@ -63,6 +63,24 @@ int MPIDI_elsewhere_next(void)
     return poll_one(++turns % MPIDI_global.n_vcis, MPIDI_PROGRESS_ALL, 1);
 }
 
+/* Shared memory waits: the caller may be in the middle of one of its messages. */
+int MPIDI_progress_netmods_locked(int vci)
+{
+    int mpi_errno = MPIDI_NM_progress(vci, 0);
+    int other;
+
+    if (MPIDI_global.n_vcis == 1 || !MPIDI_global.is_initialized || mpi_errno != MPI_SUCCESS)
+        return mpi_errno;
+    other = (int) (++turns % (unsigned) MPIDI_global.n_vcis);
+    if (!MPIR_ThreadInfo.isThreaded) {
+        mpi_errno = MPIDI_NM_progress(other, 0);
+    } else if (MPIDI_section_try(&MPIDI_VCI(other).lock)) {
+        mpi_errno = MPIDI_NM_progress(other, 0);
+        MPIDI_section_exit(&MPIDI_VCI(other).lock);
+    }
+    return mpi_errno;
+}
+
 /* If two threads help a VCI, the one that notices first stops, until its next global poll. */
 int MPIDI_elsewhere_spin(const MPID_Progress_state * state)
 {

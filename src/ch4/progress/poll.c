@@ -345,6 +345,11 @@ int MPIDI_progress_make_room(int vci)
     return MPID_Progress_test(NULL);
 }
 
+int MPIDI_progress_netmods_locked(int vci)
+{
+    return MPIDI_NM_progress(vci, 0);
+}
+
 int MPIDI_progress_turn_locked(int vci)
 {
     static __thread unsigned turns;

@@ -15,6 +15,7 @@
 #if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI
 
 #include "threads/progress/server.h"
+#include "threads/progress/watchdog.h"
 #include "threads/served.h"
 #include "threads/settings.h"
 #include "tsm/tsm_load.h"
@@ -134,6 +135,7 @@ static void *serve(void *arg)
 
     pthread_setname_np(pthread_self(), "mpich-server");
     MPIDI_thread_local.is_server = 1;
+    MPIDI_watchdog_driver();
     while (!tsm_load(&stopping, TSM_ACQUIRE)) {
         MPIDI_STATS(MPIDI_STATS_COUNT(server_turns, 1));
         if (serve_once(me)) {

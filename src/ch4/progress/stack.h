@@ -16,6 +16,9 @@
 void MPIDI_stack_open(void (*note) (void));
 void MPIDI_stack_close(void);
 
+/* By a thread that blocks signals: it answers all the same. */
+void MPIDI_stack_let_in(void);
+
 /* Ask the thread with this number of Linux (gettid) for its stack. Returns 0 if it does not answer,
  * because it blocks the signal or has ended. All such threads together delay the caller by a second,
  * and each by 20 ms beyond that. */

@@ -55,6 +55,11 @@ int MPIDI_progress_await_counter(int vci, MPIR_cc_t * counter);
         MPIR_ERR_CHECK(mpi_errno); \
     }
 
+/* One turn of a loop that holds the lock of a VCI, must not let other threads in, and waits for a peer:
+ * poll the netmod alone, for that VCI and for another one each time, since the peer may be in such a
+ * loop of the other one. Waits for no lock; a VCI that another thread holds is left to it. */
+int MPIDI_progress_netmods_locked(int vci);
+
 /* Between two attempts at a call of libfabric that finds no room, where the user has asked for attempts
  * (MPIR_CVAR_CH4_OFI_MAX_EAGAIN_RETRY) instead of a deferred send. The VCI is held. A thread that
  * issues posted operations keeps it; any other lets threads in. */

@@ -108,24 +108,39 @@ static int print_wait(FILE * out, MPIDI_watched_t * r, uint64_t t, const char *p
     return 1;
 }
 
-static void print_waits(FILE * out, uint64_t t)
+static void print_stack(FILE * out, MPIDI_watched_t * r, const char *prefix)
 {
-    char prefix[32];
+    if (MPIDI_stack_ask(tsm_load(&r->lwp, TSM_RELAXED))) {
+        MPIDI_awaited_print(out, prefix);
+        MPIDI_stack_print(out, prefix);
+    } else {
+        fprintf(out, "%sno stack\n", prefix);
+    }
+}
 
-    snprintf(prefix, sizeof(prefix), "[%d]     ", dog.rank);
+static void print_waits(FILE * out, uint64_t t, const char *prefix)
+{
     for (MPIDI_watched_t * r = MPIDI_watched_first(); r; r = r->next) {
-        if (!print_wait(out, r, t, prefix))
-            continue;
-        if (MPIDI_stack_ask(tsm_load(&r->lwp, TSM_RELAXED))) {
-            MPIDI_awaited_print(out, prefix);
-            MPIDI_stack_print(out, prefix);
-        } else {
-            fprintf(out, "%sno stack\n", prefix);
+        if (print_wait(out, r, t, prefix))
+            print_stack(out, r, prefix);
+    }
+}
+
+/* The thread that holds a VCI all the time, if it is known and its stack is not printed as one that
+ * waits. */
+static void print_holder(FILE * out, unsigned long holder, const char *prefix)
+{
+    for (MPIDI_watched_t * r = MPIDI_watched_first(); r; r = r->next) {
+        if (tsm_load(&r->used, TSM_ACQUIRE) && tsm_load(&r->thread, TSM_RELAXED) == holder &&
+            !MPIDI_watched_since(r)) {
+            fprintf(out, "%sheld by thread %#lx (LWP %ld):\n", prefix, holder,
+                    tsm_load(&r->lwp, TSM_RELAXED));
+            print_stack(out, r, prefix);
         }
     }
 }
 
-static void print_vci(FILE * out, int vci)
+static void print_vci(FILE * out, int vci, const char *prefix)
 {
     static const struct timespec again = {.tv_nsec = LOOK_AGAIN_NS };
     static const char *const queue[] = { "none", "not empty", "empty" };
@@ -138,6 +153,8 @@ static void print_vci(FILE * out, int vci)
             "sleepers %d, %s, polls %u (+%u in 0.1 s)\n", dog.rank, vci, a.owner, b.owner, b.depth,
             queue[a.queue_empty + 1], queue[b.queue_empty + 1], b.sleepers,
             b.is_served ? "served" : "no server", b.polls, b.polls - a.polls);
+    if (b.owner && b.owner == a.owner && b.polls == a.polls)
+        print_holder(out, b.owner, prefix);
 }
 
 /* One write, so that the reports of several processes stay apart. */
@@ -146,14 +163,16 @@ static void report(void)
     char *text = NULL;
     size_t bytes = 0;
     FILE *out = open_memstream(&text, &bytes);
+    char prefix[32];
 
     if (!out)
         return;
+    snprintf(prefix, sizeof(prefix), "[%d]     ", dog.rank);
     fprintf(out, "[%d] an MPI call has waited for more than MPIR_CVAR_PROGRESS_TIMEOUT=%d s:\n",
             dog.rank, (int) (dog.limit / NANO));
-    print_waits(out, MPIDI_watched_now());
+    print_waits(out, MPIDI_watched_now(), prefix);
     for (int vci = 0; vci < dog.vcis; vci++)
-        print_vci(out, vci);
+        print_vci(out, vci, prefix);
     fclose(out);
     fputs(text, stderr);
     fflush(stderr);
@@ -234,6 +253,14 @@ int MPIDI_watchdog_start(int rank, int vcis, MPIDI_watchdog_fill_t fill)
     pthread_cond_destroy(&dog.wake);
     pthread_mutex_destroy(&dog.lock);
     goto fn_exit;
+}
+
+void MPIDI_watchdog_driver(void)
+{
+    if (MPIDI_watchdog_on) {
+        MPIDI_watchdog_register();
+        MPIDI_stack_let_in();
+    }
 }
 
 void MPIDI_watchdog_stop(void)

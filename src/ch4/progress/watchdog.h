@@ -7,7 +7,8 @@
 #define MPIDI_WATCHDOG_H_INCLUDED
 
 /* Prints, once in a process, which MPI calls have waited for MPIR_CVAR_PROGRESS_TIMEOUT seconds, what
- * they wait for, the stacks of their threads, and the state of every VCI. A separate thread checks all
+ * they wait for, the stacks of their threads, and the state of every VCI, with the stack of a thread of
+ * the library that holds it and does not poll. A separate thread checks all
  * waiting threads once a second, so it also reports a process in which all other threads sleep. Without
  * the CVAR there is no such thread. ../watched.h has what the calls that wait do for it.
  *
@@ -32,6 +33,9 @@ typedef void (*MPIDI_watchdog_fill_t) (int vci, MPIDI_watchdog_vci_t * out);
 /* In MPI_Init, with the VCIs made and before other threads use them: starts the thread if the CVAR
  * is set. Returns an MPI error code. */
 int MPIDI_watchdog_start(int rank, int vcis, MPIDI_watchdog_fill_t fill);
+
+/* By a thread of the library that drives VCIs, when it begins. */
+void MPIDI_watchdog_driver(void);
 
 /* In MPI_Finalize, before the VCIs are destroyed: ends the thread. */
 void MPIDI_watchdog_stop(void);

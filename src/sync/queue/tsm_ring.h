@@ -154,15 +154,15 @@ static inline void tsm_ring_publish(tsm_ring_slot_t *slot, uint64_t position)
     tsm_store(&slot->turn, (uint32_t) position + 1, TSM_RELEASE);
 }
 
-/* A hint: this process will claim the position soon, and no other one will, so fetch the first two
- * lines of its slot now, which the consumer had last. Any position; any thread; wait-free. */
-static inline void tsm_ring_fetch_ahead(const tsm_ring_writer_t *writer, uint64_t position)
+/* A hint: this process will claim the position soon, and no other one will, so fetch the first lines of
+ * its slot now, which the consumer had last. Any position; any thread; wait-free. */
+static inline void tsm_ring_fetch_ahead(const tsm_ring_writer_t *writer, uint64_t position, int lines)
 {
     const char *slot = (const char *) tsm_ring_slot_(writer->ring, writer->slots, writer->slot_size,
                                                      position);
 
-    tsm_prefetch_write(slot);
-    tsm_prefetch_write(slot + TSM_CACHELINE);
+    for (int i = 0; i < lines; i++)
+        tsm_prefetch_write(slot + i * TSM_CACHELINE);
 }
 
 /* ---- of the consumer ---- */

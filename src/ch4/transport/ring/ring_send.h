@@ -6,6 +6,8 @@
 #ifndef POSIX_EAGER_RING_SEND_H_INCLUDED
 #define POSIX_EAGER_RING_SEND_H_INCLUDED
 
+#include "ring_ahead.h"
+#include "ring_brief.h"
 #include "ring_types.h"
 
 /* One segment of a message, as MPIDI_POSIX_eager_send has it. */
@@ -58,21 +60,6 @@ MPL_STATIC_INLINE_PREFIX void MPIDI_POSIX_ring_fill(MPIDI_POSIX_ring_slot_t * sl
     slot->am_header.unused = (int32_t) payload_size;
 }
 
-/* Most of the time of a send is the wait for the lines of its slot, at the release of the lock at the
- * latest: the receiver has them. So it asks for those of a later slot. Not if another VCI, perhaps of
- * another process, has taken slots since the last message of this one: it will want that slot, too, and
- * the lines would go back and forth. */
-MPL_STATIC_INLINE_PREFIX void MPIDI_POSIX_ring_fetch_ahead(const tsm_ring_writer_t * writer,
-                                                           uint64_t position, int src_vsi)
-{
-    MPIDI_POSIX_ring_vsi_t *vsi = &MPIDI_POSIX_ring_global.vsi[src_vsi];
-
-    if (vsi->sent_to == writer && vsi->sent_next == position && MPIR_CVAR_CH4_SHM_PREFETCH)
-        tsm_ring_fetch_ahead(writer, position + (uint64_t) MPIR_CVAR_CH4_SHM_PREFETCH);
-    vsi->sent_to = writer;
-    vsi->sent_next = position + 1;
-}
-
 /* Send what fits into a slot: header and data, which is contiguous. sent: NULL if there is none. */
 MPL_STATIC_INLINE_PREFIX int
 MPIDI_POSIX_ring_send_slot(tsm_ring_writer_t * writer, int src_vsi,
@@ -83,10 +70,12 @@ MPIDI_POSIX_ring_send_slot(tsm_ring_writer_t * writer, int src_vsi,
     MPIDI_POSIX_ring_slot_t *slot;
     uint64_t position;
 
+    if (MPIDI_POSIX_ring_is_brief(msg_hdr, am_hdr, size))
+        return MPIDI_POSIX_ring_send_brief(writer, src_vsi, am_hdr, data, size, sent);
     slot = (MPIDI_POSIX_ring_slot_t *) tsm_ring_claim(writer, &position);
     if (unlikely(!slot))
         return MPIDI_POSIX_NOK;
-    MPIDI_POSIX_ring_fetch_ahead(writer, position, src_vsi);
+    MPIDI_POSIX_ring_fetch_ahead(writer, position, src_vsi, 2);
     MPIDI_POSIX_ring_fill(slot, src_vsi, msg_hdr, header_room, header_room + size, 0);
     if (am_hdr)
         memcpy(slot->u.payload, am_hdr, am_hdr_sz);

@@ -10,7 +10,8 @@
 #include "ring_cells.h"
 #include "tsm/queue/tsm_ring.h"
 
-/* Four lines. An MPI message of 64 bytes fills two: 16 bytes of ours, 48 of MPIDIG_hdr_t, the data. */
+/* Four lines. An MPI message of 64 bytes fills two: 16 bytes of ours, 48 of MPIDIG_hdr_t, the data. One
+ * of up to 40 bytes fills one (ring_brief.h). */
 #define MPIDI_POSIX_RING_SLOT_SIZE 256
 #define MPIDI_POSIX_RING_SLOT_ROOM (MPIDI_POSIX_RING_SLOT_SIZE - 16)
 
@@ -20,19 +21,32 @@
 
 typedef enum {
     MPIDI_POSIX_RING_HEAD = 1,  /* begins a message, so it has an active message header */
-    MPIDI_POSIX_RING_IN_CELL = 2        /* the payload is in the cell whose number is in the slot */
+    MPIDI_POSIX_RING_IN_CELL = 2,       /* the payload is in the cell whose number is in the slot */
+    MPIDI_POSIX_RING_BRIEF = 4  /* all of it is in the first line */
 } MPIDI_POSIX_ring_flags_t;
+
+typedef struct MPIDI_POSIX_ring_brief {
+    int32_t src_rank, tag;      /* as in MPIDIG_hdr_t */
+    MPIR_Context_id_t context_id;
+    uint16_t size;              /* of the data */
+    char data[MPIDI_POSIX_RING_BRIEF_ROOM];
+} MPIDI_POSIX_ring_brief_t;
 
 typedef struct MPIDI_POSIX_ring_slot {
     tsm_ring_slot_t slot;
     uint16_t from;              /* local rank of the sender */
     uint8_t src_vsi;
     uint8_t flags;
-    MPIDI_POSIX_am_header_t am_header;  /* `unused' is the size of the payload */
     union {
-        char payload[MPIDI_POSIX_RING_SLOT_ROOM];
-        uint32_t cell;
-    } u;
+        struct {
+            MPIDI_POSIX_am_header_t am_header;  /* `unused' is the size of the payload */
+            union {
+                char payload[MPIDI_POSIX_RING_SLOT_ROOM];
+                uint32_t cell;
+            } u;
+        };
+        MPIDI_POSIX_ring_brief_t brief;
+    };
 } MPIDI_POSIX_ring_slot_t;
 
 /* What a process has for one of its VCIs. The shared parts of all are in one segment (ring.c). Each
@@ -52,6 +66,7 @@ typedef struct MPIDI_POSIX_ring_global {
     size_t returns_at, cells_at;        /* in a box; the ring comes first */
     size_t cell_size;
     int num_vsis;
+    MPIDI_POSIX_am_header_t brief_header;       /* of every brief message */
 } MPIDI_POSIX_ring_global_t;
 
 extern MPIDI_POSIX_ring_global_t MPIDI_POSIX_ring_global;
