@@ -12,6 +12,9 @@
 
 #define MOST CSP_SEGMENTS
 
+/* Of a process, by Linux, where nobody has set another limit. */
+#define DEFAULT_MAPPINGS 65530
+
 typedef struct csp_segment {
     uint64_t key, name;
     MPL_shm_hnd_t handle;
@@ -44,12 +47,30 @@ static segment_t *find_key(uint64_t key)
     return s;
 }
 
+/* Each segment is a mapping, and a process without mappings left gets no memory of any kind. So half of
+ * them stay free, here, and in users, each of which has fewer segments than its ghost. */
+static unsigned most_places(void)
+{
+    static unsigned most;
+    unsigned mappings = DEFAULT_MAPPINGS;
+    FILE *file = most ? NULL : fopen("/proc/sys/vm/max_map_count", "r");
+
+    if (most)
+        return most;
+    if (file && fscanf(file, "%u", &mappings) != 1)
+        mappings = DEFAULT_MAPPINGS;
+    if (file)
+        fclose(file);
+    most = MPL_MAX(MPL_MIN(mappings / 2, MOST), 1);
+    return most;
+}
+
 /* MOST: there is none. */
 static unsigned take_place(void)
 {
     if (n_free > 0)
         return free_places[--n_free];
-    return used < MOST ? used++ : MOST;
+    return used < most_places() ? used++ : MOST;
 }
 
 static void free_place(unsigned place)

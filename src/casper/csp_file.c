@@ -5,6 +5,7 @@
 
 #include "mpidimpl.h"
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/resource.h>
 #include <sys/statvfs.h>
 #include "csp_file.h"
@@ -70,6 +71,22 @@ static int has_room(int fd, uint64_t bytes)
         (bytes + spare_bytes()) / fs.f_frsize < fs.f_bavail;
 }
 
+/* Without signals: in a tmpfs of older kernels one that comes meanwhile undoes the reservation, so with
+ * a fast timer, as that of a profiler, it would be tried again without end. Returns an error number. */
+static int allocate(int fd, size_t begin, size_t bytes)
+{
+    sigset_t all, before;
+    int error;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    do
+        error = posix_fallocate(fd, (off_t) begin, (off_t) bytes);
+    while (error == EINTR);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return error;
+}
+
 /* Ask first: a reservation that fails takes all memory that is left, for a moment, and other programs
  * that use a page for the first time then get a signal. Processes that ask at the same time count each
  * other's piece, also what is reserved of it by now, so that near the end of the memory one may be
@@ -81,11 +98,8 @@ static int reserve_piece(int fd, size_t begin, size_t piece, size_t rest)
     uint64_t others = tsm_fetch_add(asked, piece, TSM_ACQ_REL);
     int error = ENOSPC;
 
-    if (has_room(fd, others + rest)) {
-        do
-            error = posix_fallocate(fd, (off_t) begin, (off_t) piece);
-        while (error == EINTR);
-    }
+    if (has_room(fd, others + rest))
+        error = allocate(fd, begin, piece);
     tsm_fetch_add(asked, -(uint64_t) piece, TSM_ACQ_REL);
     return error == 0;
 }

@@ -5,6 +5,7 @@
 
 #include "mpidimpl.h"
 #include <sched.h>
+#include <signal.h>
 #include "csp_answer.h"
 #include "csp_expose.h"
 #include "csp_ghost.h"
@@ -307,6 +308,16 @@ static void find_clients(void)
         c->user = i;
         n_clients++;
     }
+}
+
+void csp_ghost_ignore_signals(void)
+{
+    static const int signals[] = {
+        SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF
+    };
+
+    for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+        signal(signals[i], SIG_IGN);
 }
 
 void csp_ghost_run(void)

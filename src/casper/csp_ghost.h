@@ -17,6 +17,11 @@
 void csp_ghost_check_users(void);
 int csp_ghost_watch(int *made_progress);
 
+/* Signals that may be sent to all processes of a program, or come from a timer that it has set before
+ * MPI_Init, are for users, which may handle them; they would end the ghost, and so the job. A user that
+ * ends by one is missed. Before any user returns from MPI_Init. */
+void csp_ghost_ignore_signals(void);
+
 /* Serve until all users have left, then leave MPI and exit. Does not return. */
 void csp_ghost_run(void) ATTRIBUTE((noreturn));
 

@@ -61,7 +61,7 @@ typedef struct csp_list {
     csp_ref_t fresh;            /* the first of those at the end that csp_keep has not seen */
 } csp_list_t;
 
-/* Segments of direct memory at a time; Linux permits a process about as many mappings. */
+/* Segments of direct memory at a time, at most (csp_expose.c). */
 #define CSP_SEGMENTS (1u << 16)
 
 /* The desk itself. All but `lock` and what is atomic belongs to who holds it. */

@@ -34,6 +34,8 @@ int csp_start(void)
 
     if (csp_world.ghosts == 0 || csp_world.is_split)
         goto fn_exit;
+    if (csp_world.is_ghost)
+        csp_ghost_ignore_signals();
     mpi_errno = csp_node_agree();
     MPIR_ERR_CHECK(mpi_errno);
     mpi_errno = csp_inner_open();

@@ -95,12 +95,12 @@ static MPI_Aint bytes(MPI_Aint count, MPI_Datatype datatype)
     return size * count;
 }
 
-static void set_status(MPI_Status * status, int tag, MPI_Aint count, int mpi_errno)
+static void set_status(MPI_Status * status, int tag, MPI_Aint count)
 {
     status->MPI_SOURCE = 0;
     status->MPI_TAG = tag;
-    status->MPI_ERROR = mpi_errno;
     MPIR_STATUS_SET_COUNT(*status, count);
+    MPIR_STATUS_SET_CANCEL_BIT(*status, FALSE);
 }
 
 /* Copies a message; status: of the receive. */
@@ -116,7 +116,8 @@ static void copy(const void *sbuf, MPI_Aint scount, MPI_Datatype stype, void *rb
                                          MPI_ERR_TRUNCATE, "**truncate", "**truncate %d %d %d %d",
                                          0, tag, (int) MPL_MIN(sent, INT_MAX),
                                          (int) MPL_MIN(room, INT_MAX));
-    set_status(status, tag, sent > room ? room : sent, mpi_errno);
+    set_status(status, tag, sent > room ? room : sent);
+    status->MPI_ERROR = mpi_errno;
 }
 
 /* The same from a send that was in the queue; completes it. */
@@ -192,7 +193,7 @@ static void probe_status(const MPIR_Request * sreq, MPI_Status * status)
     const MPIDI_self_request_t *self = &sreq->dev.ch4.self;
 
     if (status != MPI_STATUS_IGNORE)
-        set_status(status, self->tag, bytes(self->count, self->datatype), MPI_SUCCESS);
+        set_status(status, self->tag, bytes(self->count, self->datatype));
 }
 
 int MPIDI_Self_iprobe(int rank, int tag, MPIR_Comm * comm, int context_offset, int *flag,

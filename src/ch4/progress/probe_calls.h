@@ -15,17 +15,29 @@
 #include "../direct_recv.h"
 #include "../vci_at.h"
 
+/* A network fills in the status of the program, or copies one of a request that it has only borrowed;
+ * neither is told whether the message was cancelled, which it was not. */
+MPL_STATIC_INLINE_PREFIX int MPIDI_probe_end(int mpi_errno, int flag, MPI_Status * status)
+{
+    if (mpi_errno == MPI_SUCCESS && flag)
+        MPIR_Status_set_cancel_bit(status, FALSE);
+    return mpi_errno;
+}
+
 MPL_STATIC_INLINE_PREFIX int MPIDI_iprobe_or_ghost(int source, int tag, MPIR_Comm * comm,
                                                    int context_offset, MPIDI_av_entry_t * av,
                                                    int *flag, MPI_Status * status)
 {
+    int mpi_errno;
+
     if (csp_takes(comm, context_offset))
         return csp_iprobe(source, tag, comm, flag, status);
 #ifndef MPIDI_CH4_DIRECT_NETMOD
     if (source == MPI_ANY_SOURCE && MPIDI_on_one_node())
         return MPIDI_SHM_mpi_iprobe(source, tag, comm, context_offset, flag, status);
 #endif
-    return MPIDI_iprobe(source, tag, comm, context_offset, av, flag, status);
+    mpi_errno = MPIDI_iprobe(source, tag, comm, context_offset, av, flag, status);
+    return MPIDI_probe_end(mpi_errno, *flag, status);
 }
 
 MPL_STATIC_INLINE_PREFIX int MPIDI_improbe_or_ghost(int source, int tag, MPIR_Comm * comm,
@@ -50,7 +62,7 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_improbe_or_ghost(int source, int tag, MPIR_Co
     if (mpi_errno == MPI_SUCCESS && *flag && source == MPI_ANY_SOURCE)
         MPIDI_message_set_local(*message, comm, (*message)->status.MPI_SOURCE);
 #endif
-    return mpi_errno;
+    return MPIDI_probe_end(mpi_errno, *flag, status);
 }
 
 MPL_STATIC_INLINE_PREFIX int MPIDI_probe_poll(int source, int tag, MPIR_Comm * comm)
