@@ -109,10 +109,17 @@ static void add_contended(MPIDI_vci_t * vci, uintptr_t self, int cpu)
         MPIDI_events_kept(vci->index, n);
 }
 
+static int processor(MPIDI_vci_t * vci ATTRIBUTE((unused)))
+{
+    const int cpu = MPIDI_STATS_CPU(vci);
+
+    return cpu >= 0 ? cpu : sched_getcpu();
+}
+
 /* The trace first: a hold includes what its acquisition counts. */
 void MPIDI_stats_look(MPIDI_vci_t * vci, uintptr_t self)
 {
-    const int cpu = sched_getcpu();
+    const int cpu = processor(vci);
     MPIDI_thread_t *thread = MPIDI_thread_self();
 
     if (thread->stats.trace)
