@@ -16,7 +16,7 @@
 #ifdef ENABLE_THREAD_STATS
 
 #if defined(__GLIBC__) && defined(__GNUC__) && \
-    ((defined(__x86_64__) && __GNUC__ >= 11) || defined(__aarch64__))
+    ((defined(__x86_64__) && (__GNUC__ >= 11 || __clang_major__ >= 14)) || defined(__aarch64__))
 #if __GLIBC_PREREQ(2, 35)
 #define MPIDI_STATS_HAS_CPU 1
 #endif
