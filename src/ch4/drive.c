@@ -105,48 +105,59 @@ MPL_STATIC_INLINE_PREFIX int drive_netmod_is_due(MPIDI_vci_t * v, int wait, int 
  * vain in a row, each poll asks it. Only polls of a thread that waits alone follow each other at once;
  * others count as LONG_POLL. Where much time may pass between polls, the clock decides as well: a
  * program that computes between calls which each find their message would keep the network from its
- * turn. A job on one node asks seldom: a poll of TCP is a system call. *ask_netmod: 1 if it is time. */
-MPL_STATIC_INLINE_PREFIX int drive_shm_first(MPIDI_per_vci_t * vci, int wait, int *ask_netmod)
+ * turn. A job on one node asks seldom: a poll of TCP is a system call. *found: as in drive_shm;
+ * *ask_netmod: 1 if it is time. */
+MPL_STATIC_INLINE_PREFIX int drive_shm_first(MPIDI_per_vci_t * vci, int wait, int *found,
+                                             int *ask_netmod)
 {
     MPIDI_vci_t *v = &vci->threads;
-    int found;
-    int mpi_errno = drive_shm(vci, wait, &found);
-    const unsigned polls = drive_goes_on(wait) ? MPL_MAX((unsigned) found, 1u) : LONG_POLL;
+    int mpi_errno = drive_shm(vci, wait, found);
+    const unsigned polls = drive_goes_on(wait) ? MPL_MAX((unsigned) *found, 1u) : LONG_POLL;
 
-    v->shm_quiet = found ? 0 : v->shm_quiet + polls;
+    v->shm_quiet = *found ? 0 : v->shm_quiet + polls;
     v->nm_skipped += polls;
-    *ask_netmod = drive_netmod_is_due(v, wait, found);
+    *ask_netmod = drive_netmod_is_due(v, wait, *found);
     return mpi_errno;
 }
 #endif
-
-MPL_STATIC_INLINE_PREFIX int drive_parts(MPIDI_per_vci_t * vci, int flag, int wait)
-{
-    MPIDI_vci_t *v = &vci->threads;
-    int mpi_errno = MPI_SUCCESS;
-
-    tsm_store(&v->polls, (int) (1u + (unsigned) tsm_load(&v->polls, TSM_RELAXED)), TSM_RELAXED);
-    if (tsm_load(&v->poll_wanted, TSM_RELAXED))
-        tsm_store(&v->poll_wanted, 0, TSM_RELAXED);
-#ifndef MPIDI_CH4_DIRECT_NETMOD
-    if (flag & MPIDI_PROGRESS_SHM) {
-        int ask_netmod;
-        mpi_errno = drive_shm_first(vci, wait, &ask_netmod);
-        if (mpi_errno != MPI_SUCCESS || !ask_netmod)
-            return mpi_errno;
-    }
-#endif
-    if (flag & MPIDI_PROGRESS_NM) {
-        mpi_errno = MPIDI_NM_progress(v->index, 0);
-        v->nm_skipped = 0;
-    }
-    return mpi_errno;
-}
 
 /* A number that changes if a poll finds something: the calling thread has completed a request or taken
  * in a cell of shared memory, or an active message came before its receive. */
 #define FOUND(vci_) \
     (MPIDI_thread_local.completed + MPIDI_thread_local.arrived + (unsigned) (vci_)->unexp_table.seq)
+
+/* *found: 0 if the poll has found nothing; only with statistics. */
+MPL_STATIC_INLINE_PREFIX int drive_netmod(MPIDI_per_vci_t * vci, int *found)
+{
+    const unsigned before = MPIDI_STATS_ARE_ON ? FOUND(vci) : 0;
+    int mpi_errno = MPIDI_NM_progress(vci->threads.index, 0);
+
+    vci->threads.nm_skipped = 0;
+    *found |= MPIDI_STATS_ARE_ON && before != FOUND(vci);
+    return mpi_errno;
+}
+
+MPL_STATIC_INLINE_PREFIX int drive_parts(MPIDI_per_vci_t * vci, int flag, int wait, int *found)
+{
+    MPIDI_vci_t *v = &vci->threads;
+    int mpi_errno = MPI_SUCCESS;
+
+    *found = 0;
+    MPIDI_count(&v->polls, 1);
+    if (tsm_load(&v->poll_wanted, TSM_RELAXED))
+        tsm_store(&v->poll_wanted, 0, TSM_RELAXED);
+#ifndef MPIDI_CH4_DIRECT_NETMOD
+    if (flag & MPIDI_PROGRESS_SHM) {
+        int ask_netmod;
+        mpi_errno = drive_shm_first(vci, wait, found, &ask_netmod);
+        if (mpi_errno != MPI_SUCCESS || !ask_netmod)
+            return mpi_errno;
+    }
+#endif
+    if (flag & MPIDI_PROGRESS_NM)
+        mpi_errno = drive_netmod(vci, found);
+    return mpi_errno;
+}
 
 /* For MPIDI_early_yield, before the thread's next poll. */
 static void note_early(uint64_t messages)
@@ -159,14 +170,13 @@ static void note_early(uint64_t messages)
 
 int MPIDI_drive(MPIDI_per_vci_t * vci, int flag, int wait)
 {
-    const unsigned found = MPIDI_STATS_ARE_ON ? FOUND(vci) : 0;
     const uint64_t early = vci->unexp_table.seq;
-    int mpi_errno = drive_parts(vci, flag, wait);
+    int found;
+    int mpi_errno = drive_parts(vci, flag, wait, &found);
 
     if (unlikely(early != vci->unexp_table.seq))
         note_early(vci->unexp_table.seq - early);
-    MPIDI_STATS(MPIDI_stats_polled(&vci->threads, found != FOUND(vci)));
-    (void) found;
+    MPIDI_STATS(MPIDI_stats_polled(&vci->threads, found));
     return mpi_errno;
 }
 

@@ -87,8 +87,7 @@ MPL_STATIC_INLINE_PREFIX void MPIDI_match_add(MPIR_Request * req, MPIR_Request *
     MPIDI_MATCH(req).seq = table->seq++;
     MPIDI_MATCH(req).head = head;
     DL_APPEND_NP(*head, req, match.next, match.prev);
-    MPIDI_STATS(MPIDI_MATCH(req).queue = MPIDI_match_queue_stats(list, q);
-                MPIDI_stats_queued(MPIDI_MATCH(req).queue));
+    MPIDI_STATS(MPIDI_stats_queued(MPIDI_match_queue_stats(list, q)));
 }
 
 /* Remove req, which is no longer in its list. */
@@ -100,7 +99,7 @@ MPL_STATIC_INLINE_PREFIX void MPIDI_match_remove(MPIR_Request * req, MPIR_Reques
     if (head) {
         DL_DELETE_NP(*head, req, match.next, match.prev);
         MPIDI_MATCH(req).head = NULL;
-        MPIDI_STATS(MPIDI_stats_dequeued(MPIDI_MATCH(req).queue));
+        MPIDI_STATS(MPIDI_stats_dequeued(MPIDI_match_queue_stats(list, q)));
     }
 }
 

@@ -142,9 +142,6 @@ typedef struct MPIDI_match {
     uint64_t seq;               /* order of posting */
     struct MPIR_Request **head; /* the list that the request is in, or NULL */
     struct MPIR_Request *next, *prev;
-#ifdef ENABLE_THREAD_STATS
-    MPIDI_queue_stats_t *queue; /* the counts of that list */
-#endif
 } MPIDI_match_t;
 
 typedef struct MPIDI_match_table {

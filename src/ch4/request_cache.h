@@ -50,11 +50,9 @@ static inline MPIR_Request *MPIDI_request_cache_get(int pool)
 /* For MPIR_Request_create_from_pool, up to complete.h, with its variable. */
 #define MPIR_Handle_obj_alloc_unsafe(objects_, blocks_, indices_) MPIDI_request_cache_get(pool)
 
-/* Give the object of a freed request back to the pool. Any thread; lock-free. */
-static inline void MPIDI_request_cache_put(MPIR_Request * req, int pool)
+/* Give the object of a freed request back to the pool, by self, the calling thread. Lock-free. */
+static inline void MPIDI_request_cache_put(MPIR_Request * req, MPIDI_thread_t * self, int pool)
 {
-    MPIDI_thread_t *self = MPIDI_thread_self();
-
     ((MPIR_Handle_common *) req)->next = self->cache[pool].head;
     self->cache[pool].head = req;
     if (unlikely(++self->cache[pool].count >= 2 * MPIDI_REQUEST_BATCH))
@@ -91,8 +89,9 @@ static inline int MPIDI_request_cache_release(MPIR_Request * req)
         if (req->kind == MPIR_REQUEST_KIND__GREQUEST)
             MPL_free(req->u.ureq.greq_fns);
         MPID_Request_destroy_hook(req);
-        MPIDI_STATS(MPIDI_stats_freed(MPIDI_thread_self(), &req->counted));
-        MPIDI_request_cache_put(req, pool);
+        MPIDI_thread_t *self = MPIDI_thread_self();
+        MPIDI_STATS(MPIDI_stats_freed(self, &req->counted));
+        MPIDI_request_cache_put(req, self, pool);
     }
     return 1;
 }

@@ -73,6 +73,7 @@ static void thread_exit(void *arg)
     leave_vcis(self);
     clear(self);
     MPIDI_thread_local.self = NULL;
+    MPIDI_STATS(MPIDI_thread_local.until_sample = 0);
     tsm_store(&self->state, UNUSED, TSM_RELEASE);
 }
 

@@ -98,6 +98,9 @@ typedef struct MPIDI_thread_local {
     unsigned handled;           /* those of them for no request of this process; drive.h */
     unsigned turns;             /* in vain, of its wait for one-sided operations; section.h */
     int is_low;                 /* it enters sections with low priority */
+#ifdef ENABLE_THREAD_STATS
+    int until_sample;           /* completions until it takes a sample, less 1; 0 without a record */
+#endif
 } MPIDI_thread_local_t;
 
 /* initial-exec saves a call on every access, but all of the library's thread-local memory must then fit

@@ -27,7 +27,6 @@ void MPIDI_vci_init(int vci)
     tsm_dsm_lock_init(&v->csync, (uint32_t) MPIR_CVAR_CH4_MAX_COMBINE);
     tsm_store(&v->poll_wanted, 0, TSM_RELAXED);
     tsm_store(&v->entering, 0, TSM_RELAXED);
-    tsm_store(&v->polls, 0, TSM_RELAXED);
     tsm_store(&v->flushing, 0, TSM_RELAXED);
     tsm_store(&v->second_look, TSM_SECOND_LOOK_NONE, TSM_RELAXED);
     v->counter_waits = NULL;

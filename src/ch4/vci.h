@@ -29,12 +29,15 @@ typedef struct MPIDI_vci {
     /* where a thread of the library polls: threads that wait for the lock; those threads */
     TSM_ATOMIC(int) entering;
     /* the holder's */
-    TSM_ATOMIC(int) polls TSM_ALIGNED;      /* times the VCI was driven; read by any thread */
+    MPIDI_count_t polls TSM_ALIGNED;    /* times the VCI was driven; read by any thread */
     int draining;               /* the holder is issuing posted operations */
     int poll_error;             /* error of a poll for another thread, for the next poll to return */
     unsigned nm_skipped;        /* polls and messages since the netmod's last turn */
     unsigned shm_quiet;         /* polls since shared memory brought something; see drive.c */
     uint64_t nm_asked;          /* when the clock last decided to ask the netmod */
+#ifdef ENABLE_THREAD_STATS
+    MPIDI_vci_held_t held;
+#endif
     /* waiting threads, under its own lock; see progress/wait.c */
     tsm_usc_t usc TSM_ALIGNED;
     /* seldom written */
@@ -47,7 +50,7 @@ typedef struct MPIDI_vci {
     /* the lock of the VCI with the model csync, in place of the mutex's own; see issue/csync.h */
     tsm_dsm_lock_t csync TSM_ALIGNED;
 #ifdef ENABLE_THREAD_STATS
-    MPIDI_vci_stats_t stats;    /* see stats/counters.h; keeps its counts over MPI_Finalize */
+    MPIDI_vci_stats_t stats;    /* see stats/counters.h; all counts go on over MPI_Finalize */
 #endif
 } MPIDI_vci_t;
 

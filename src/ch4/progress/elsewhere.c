@@ -20,7 +20,7 @@ static int is_on(void)
 
 static int polls_of(int vci)
 {
-    return tsm_load(&MPIDI_VCI(vci).threads.polls, TSM_RELAXED);
+    return (int) tsm_load(&MPIDI_VCI(vci).threads.polls, TSM_RELAXED);
 }
 
 static int poll_one(int vci, int flag, int wait)

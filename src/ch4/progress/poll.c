@@ -91,7 +91,7 @@ static void back_off(MPIDI_thread_t * self, MPIDI_thread_watch_t * watch)
  * misses again ask once more. */
 static void ask_for_poll(MPIDI_vci_t * v, MPIDI_thread_watch_t * watch)
 {
-    int polls = tsm_load(&v->polls, TSM_RELAXED);
+    int polls = (int) tsm_load(&v->polls, TSM_RELAXED);
 
     if (watch->polls == polls && !tsm_load(&v->poll_wanted, TSM_RELAXED))
         tsm_store(&v->poll_wanted, 1, TSM_RELAXED);
@@ -327,6 +327,7 @@ int MPIDI_poll_counted(int vci, int flag)
     if (flag & MPIDI_PROGRESS_SHM && mpi_errno == MPI_SUCCESS)
         mpi_errno = MPIDI_SHM_progress(vci, 0);
 #endif
+    MPIDI_count(&MPIDI_VCI(vci).threads.polls, 1);
     MPIDI_stats_polled(&MPIDI_VCI(vci).threads, before != found());
     return mpi_errno;
 }

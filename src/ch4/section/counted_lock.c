@@ -15,28 +15,9 @@ static void acquire(MPIDU_Thread_mutex_t * m, int low)
         MPIDU_chosen_lock_acquire(&m->mutex);
 }
 
-/* m->vci changes only while one thread is in MPI. The try tells whether the thread has to wait: without
- * statistics it takes the lock at once. */
-void MPIDI_counted_lock(MPIDU_Thread_mutex_t * m, int low)
+void MPIDI_counted_lock_wait(MPIDU_Thread_mutex_t * m, int low)
 {
-    MPIDI_vci_t *vci = m->vci;
-
-    if (!vci) {
-        acquire(m, low);
-        return;
-    }
-    if (!MPIDU_chosen_lock_try(&m->mutex, low))
-        MPIDI_STATS_WAIT(vci, low ? MPIDI_STATS_PROGRESS : MPIDI_STATS_MAIN, acquire(m, low));
-    MPIDI_stats_acquired(vci);
-    if (low)
-        MPIDI_stats_progress_path(vci);
-}
-
-void MPIDI_counted_unlock(MPIDU_Thread_mutex_t * m)
-{
-    if (m->vci)
-        MPIDI_stats_release(m->vci);
-    MPIDU_chosen_lock_release(&m->mutex);
+    MPIDI_STATS_WAIT(m->vci, low ? MPIDI_STATS_PROGRESS : MPIDI_STATS_MAIN, acquire(m, low));
 }
 
 void MPIDI_counted_pause(void)

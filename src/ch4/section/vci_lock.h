@@ -59,7 +59,7 @@ MPL_STATIC_INLINE_PREFIX void MPIDI_vci_lock_own_(MPIDU_Thread_mutex_t * m, int 
     __atomic_store_n(&m->owner, MPIDI_VCI_LOCK_SELF(), __ATOMIC_RELAXED);
     m->count = 1;
     MPIDI_thread_local.held += is_vci ? MPIDI_THREAD_VCI : MPIDI_THREAD_SECTION;
-    MPIDI_STATS(if (is_vci) MPIDI_stats_acquired(m->vci));
+    MPIDI_STATS(if (is_vci) MPIDI_stats_acquired(m->vci, (uintptr_t) MPIDI_VCI_LOCK_SELF()));
     tsm_slice_begin();          /* the section ends it (section.h): work follows the release */
 }
 

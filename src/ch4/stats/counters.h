@@ -20,11 +20,37 @@
 #define MPIDI_BACKOFF_FIRST_NS 250
 #define MPIDI_BACKOFF_LEVELS 7
 
+#include "tsm/tsm_atomic.h"
+
+typedef TSM_ATOMIC(uint64_t) MPIDI_count_t;
+
+/* By the one writer. On x86-64 one instruction, which is no locked one; compilers make three of the two
+ * accesses. _after: a reader that counts it (acquire) also finds what the writer counted before. */
+#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
+static inline void MPIDI_count(MPIDI_count_t * counter, uint64_t n)
+{
+    __asm__ __volatile__("addq %1, %0":"+m"(*(volatile uint64_t *) counter):"er"(n):"cc");
+}
+
+static inline void MPIDI_count_after(MPIDI_count_t * counter, uint64_t n)
+{
+    __asm__ __volatile__("addq %1, %0":"+m"(*(volatile uint64_t *) counter):"er"(n):"cc", "memory");
+}
+#else
+static inline void MPIDI_count(MPIDI_count_t * counter, uint64_t n)
+{
+    tsm_store(counter, tsm_load(counter, TSM_RELAXED) + n, TSM_RELAXED);
+}
+
+static inline void MPIDI_count_after(MPIDI_count_t * counter, uint64_t n)
+{
+    tsm_store(counter, tsm_load(counter, TSM_RELAXED) + n, TSM_RELEASE);
+}
+#endif
+
 #ifdef ENABLE_THREAD_STATS
 #define MPIDI_STATS(...) do { __VA_ARGS__; } while (0)
 #define MPIDI_STATS_ARE_ON 1
-
-#include "tsm/tsm_atomic.h"
 
 /* How an operation was issued, and what it is. */
 enum { MPIDI_STATS_DIRECT, MPIDI_STATS_POSTED, MPIDI_STATS_DELEGATED, MPIDI_STATS_WAYS };
@@ -46,14 +72,11 @@ enum { MPIDI_STATS_THREAD, MPIDI_STATS_CORE, MPIDI_STATS_NUMA, MPIDI_STATS_LEVEL
 /* A fair score of 1. */
 #define MPIDI_STATS_FAIR_ONE (1u << 20)
 
-typedef TSM_ATOMIC(uint64_t) MPIDI_count_t;
-
 /* Of a thread, which is the one writer. Passes on with its record. */
 typedef struct MPIDI_thread_stats {
     MPIDI_count_t issued[MPIDI_STATS_WAYS][MPIDI_STATS_KINDS];
     MPIDI_count_t completed;    /* requests */
     MPIDI_count_t freed;        /* requests that had been completed */
-    int until_sample;           /* completions up to this thread's next sample of dangling requests */
     int until_timed;            /* posts before the next one whose time is measured */
     MPIDI_count_t waits[MPIDI_STATS_PATHS];     /* times that it blocked on the lock of a VCI */
     MPIDI_count_t misses;       /* polls that found the lock taken and left */
@@ -77,35 +100,46 @@ typedef struct MPIDI_queue_stats {
     MPIDI_count_t longest;
 } MPIDI_queue_stats_t;
 
-struct MPIDI_thread;
+/* Threads that wait for a VCI, by path, in one word, so that the holder makes one test of it. With
+ * the last bit an acquisition is looked into though nobody waits: see MPIDI_stats_look. */
+#define MPIDI_STATS_WAITER(path_) ((uint64_t) 1 << (31 * (path_)))
+#define MPIDI_STATS_WAITERS(word_, path_) ((word_) >> (31 * (path_)) & 0x7fffffff)
+#define MPIDI_STATS_LOOK ((uint64_t) 1 << 63)
+
+/* What each holder writes, in a line of vci.h that it writes anyway when it polls. */
+typedef struct MPIDI_vci_held {
+    MPIDI_count_t acquired;
+    MPIDI_count_t progress;     /* of these, acquisitions by the progress loop */
+    uintptr_t last;             /* the last holder, as MPIDI_stats_acquired has it; 0: none */
+    int last_cpu;               /* on which processor that was; -1: not known */
+    unsigned tenure;            /* operations that this holder has issued for others; plus _TRACED */
+} MPIDI_vci_held_t;
+
+/* This holder is recorded (trace.h). */
+#define MPIDI_STATS_TRACED (1u << 31)
 
 typedef struct MPIDI_vci_stats {
-    /* written by threads that wait for the lock */
-    MPIDI_count_t waiting[MPIDI_STATS_PATHS] TSM_ALIGNED;
+    /* written by threads that wait for the lock, read by the holder when it enters */
+    MPIDI_count_t waiting TSM_ALIGNED;  /* see MPIDI_STATS_WAITER */
+    ptrdiff_t cpu_at;           /* read only: see MPIDI_STATS_CPU */
     MPIDI_count_t waiting_most;
     /* of waiting threads, for each core and NUMA node (places.h); NULL before MPI_Init and after
      * MPI_Finalize */
     TSM_ATOMIC(int) *waiting_core;
     TSM_ATOMIC(int) *waiting_node;      /* NULL with one node, too */
-    /* written by the holder: one line by each */
-    MPIDI_count_t acquired TSM_ALIGNED;
-    struct MPIDI_thread *last;  /* the last holder */
-    int last_cpu;               /* on which processor that was; -1: not known */
-    unsigned tenure;            /* operations that this holder has issued for others */
-    struct MPIDI_trace_record *traced;  /* of this holder; NULL: it is not recorded (trace.h) */
-    MPIDI_count_t polls;
-    MPIDI_count_t polls_vain;   /* Definition 5.5 */
-    MPIDI_count_t progress;     /* acquisitions by the progress loop */
-    MPIDI_count_t combined;     /* operations issued for other threads, or from the queue */
-    /* a second one by a holder that does so, or for which receives or messages wait */
-    MPIDI_count_t taken;        /* operations taken from the queue */
-    MPIDI_count_t queue_most;   /* most taken in a row */
-    MPIDI_count_t tenures;      /* acquisitions with operations issued for others */
-    MPIDI_count_t tenure_most;
-    MPIDI_queue_stats_t posted; /* receives */
+    /* written by a holder for which receives or messages wait, whose poll finds nothing, or that issues
+     * for others */
+    MPIDI_queue_stats_t posted TSM_ALIGNED;     /* receives */
     MPIDI_queue_stats_t unexpected;     /* messages */
-    /* the first of them likewise, up to 255 operations; the rest with contention only */
+    MPIDI_count_t polls_vain;   /* Definition 5.5 */
+    MPIDI_count_t combined;     /* operations issued for other threads, or from the queue */
+    MPIDI_count_t taken;        /* operations taken from the queue */
+    MPIDI_count_t tenures;      /* acquisitions with operations issued for others */
+    /* and so far, with up to 63 of them, by one that does so; the rest with contention or a trace */
+    MPIDI_count_t queue_most;   /* most taken in a row */
+    MPIDI_count_t tenure_most;
     MPIDI_count_t batches[MPIDI_STATS_BATCHES];
+    struct MPIDI_trace_record *traced;  /* of this holder, if it is recorded */
     MPIDI_count_t polls_wasted; /* Definition 5.6 */
     MPIDI_count_t contended;    /* acquisitions while other threads waited */
     MPIDI_count_t waiting_sum;  /* threads in competition, over these acquisitions */
@@ -113,12 +147,6 @@ typedef struct MPIDI_vci_stats {
     MPIDI_count_t monopolized[MPIDI_STATS_LEVELS];      /* Definition 5.2: M(S) */
     MPIDI_count_t fair[MPIDI_STATS_LEVELS];     /* Definition 5.3: F(S), in MPIDI_STATS_FAIR_ONE */
 } MPIDI_vci_stats_t;
-
-/* By the one writer. */
-static inline void MPIDI_count(MPIDI_count_t * counter, uint64_t n)
-{
-    tsm_store(counter, tsm_load(counter, TSM_RELAXED) + n, TSM_RELAXED);
-}
 
 static inline void MPIDI_count_most(MPIDI_count_t * most, uint64_t n)
 {

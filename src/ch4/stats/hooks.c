@@ -7,23 +7,21 @@
 
 #ifdef ENABLE_THREAD_STATS
 
+#include <sched.h>
 #include "threads/stats/events.h"
 #include "threads/stats/hooks.h"
 #include "threads/stats/places.h"
 #include "threads/stats/trace.h"
 #include "tsm/tsm_load.h"
 
+#ifdef MPIDI_STATS_HAS_CPU
+#include <sys/rseq.h>
+#endif
+
 MPIDI_stats_dangling_t MPIDI_stats_dangling;
 
 /* Of the calling thread's wait for a VCI; it waits for one at a time. 0: no tool asks. */
 static __thread uint64_t wait_begin_ns;
-
-static int number_of(const MPIDI_vci_stats_t * s)
-{
-    const char *first = (const char *) &MPIDI_VCI(0).threads.stats;
-
-    return (int) ((size_t) ((const char *) s - first) / sizeof(MPIDI_VCI(0)));
-}
 
 /* Several threads may write. */
 static void raise_most(MPIDI_count_t * most, uint64_t n)
@@ -43,22 +41,21 @@ static void change_waiting(MPIDI_vci_stats_t * s, int cpu, int by)
 
 int MPIDI_stats_wait_begin(MPIDI_vci_t * vci, int path)
 {
-    MPIDI_vci_stats_t *s = &vci->stats;
     int cpu = sched_getcpu();
 
     MPIDI_STATS_COUNT(waits[path], 1);
-    change_waiting(s, cpu, 1);
-    tsm_fetch_add(&s->waiting[path], 1, TSM_RELAXED);
-    raise_most(&s->waiting_most, MPIDI_stats_waiting(s));
+    change_waiting(&vci->stats, cpu, 1);
+    tsm_fetch_add(&vci->stats.waiting, MPIDI_STATS_WAITER(path), TSM_RELAXED);
+    raise_most(&vci->stats.waiting_most, MPIDI_stats_waiting(vci));
     wait_begin_ns = MPIDI_events_clock();
     return cpu;
 }
 
 void MPIDI_stats_wait_end(MPIDI_vci_t * vci, int path, int cpu)
 {
-    tsm_fetch_add(&vci->stats.waiting[path], (uint64_t) -1, TSM_RELAXED);
+    tsm_fetch_add(&vci->stats.waiting, -MPIDI_STATS_WAITER(path), TSM_RELAXED);
     change_waiting(&vci->stats, cpu, -1);
-    MPIDI_events_waited(number_of(&vci->stats), path, wait_begin_ns);
+    MPIDI_events_waited(vci->index, path, wait_begin_ns);
 }
 
 /* of_them is read after n, and may be more by then. */
@@ -69,9 +66,11 @@ static void add_scores(MPIDI_vci_stats_t * s, int level, int is_same, uint64_t o
 }
 
 /* For the core and the NUMA node. The holder before may have moved since. */
-static void add_place_scores(MPIDI_vci_stats_t * s, int cpu, uint64_t n)
+static void add_place_scores(MPIDI_vci_t * vci, int cpu, uint64_t n)
 {
-    int core = MPIDI_places_core(s->last_cpu), node = MPIDI_places_node(s->last_cpu);
+    MPIDI_vci_stats_t *s = &vci->stats;
+    const int last = vci->held.last_cpu;
+    int core = MPIDI_places_core(last), node = MPIDI_places_node(last);
     int is_same = core == MPIDI_places_core(cpu);
     uint64_t there = (uint64_t) (tsm_load(&s->waiting_core[core], TSM_RELAXED) + is_same);
 
@@ -90,38 +89,62 @@ static void add_place_scores(MPIDI_vci_stats_t * s, int cpu, uint64_t n)
  * and NUMA nodes, "scores [that] reflect clustered threads": M(S) counts acquisitions from the same
  * core or node, and P(Ai|N) is the share of the N threads that are there.
  * Definition 5.4, the bias factor M(S) / F(S), is left to the reader of the counters. */
-void MPIDI_stats_contended(MPIDI_vci_stats_t * s, MPIDI_thread_t * self, int cpu)
+static void add_contended(MPIDI_vci_t * vci, uintptr_t self, int cpu)
 {
-    uint64_t n = MPIDI_stats_waiting(s) + 1;
+    MPIDI_vci_stats_t *s = &vci->stats;
+    const uintptr_t last = vci->held.last;
+    uint64_t n = MPIDI_stats_waiting(vci) + 1;
 
-    if (n < 2)                  /* the last one that waited has gone, its operation done */
+    if (n < 2)                  /* nobody waits, or the last one has gone, its operation done */
         return;
     MPIDI_count(&s->contended, 1);
     MPIDI_count(&s->waiting_sum, n);
     MPIDI_count(&s->crowded, (uint64_t) tsm_load_crowded());
-    if (!s->last)
+    if (!last)
         return;
-    add_scores(s, MPIDI_STATS_THREAD, self == s->last, 1, n);
-    if (s->waiting_core && s->last_cpu >= 0)
-        add_place_scores(s, cpu, n);
-    if (self == s->last)
-        MPIDI_events_kept(number_of(s), n);
+    add_scores(s, MPIDI_STATS_THREAD, self == last, 1, n);
+    if (s->waiting_core && vci->held.last_cpu >= 0)
+        add_place_scores(vci, cpu, n);
+    if (self == last)
+        MPIDI_events_kept(vci->index, n);
 }
 
-static void end_tenure(MPIDI_vci_stats_t * s)
+static int processor(MPIDI_vci_t * vci ATTRIBUTE((unused)))
+{
+    const int cpu = MPIDI_STATS_CPU(vci);
+
+    return cpu >= 0 ? cpu : sched_getcpu();
+}
+
+/* The trace first: a hold includes what its acquisition counts. */
+void MPIDI_stats_look(MPIDI_vci_t * vci, uintptr_t self)
+{
+    const int cpu = processor(vci);
+    MPIDI_thread_t *thread = MPIDI_thread_self();
+
+    if (thread->stats.trace)
+        MPIDI_trace_acquired(vci, thread);
+    add_contended(vci, self, cpu);
+    vci->held.last = self;
+    vci->held.last_cpu = cpu;
+}
+
+static void end_tenure(MPIDI_vci_stats_t * s, unsigned tenure)
 {
     MPIDI_count(&s->tenures, 1);
-    MPIDI_count_most(&s->tenure_most, s->tenure);
-    MPIDI_count(&s->batches[MPIDI_count_bucket(s->tenure, MPIDI_STATS_BATCHES)], 1);
-    s->tenure = 0;
+    MPIDI_count_most(&s->tenure_most, tenure);
+    MPIDI_count(&s->batches[MPIDI_count_bucket(tenure, MPIDI_STATS_BATCHES)], 1);
 }
 
 void MPIDI_stats_leave(MPIDI_vci_t * vci)
 {
-    if (vci->stats.tenure)
-        end_tenure(&vci->stats);
-    if (vci->stats.traced)
+    const unsigned tenure = vci->held.tenure & ~MPIDI_STATS_TRACED;
+
+    if (tenure)
+        end_tenure(&vci->stats, tenure);
+    if (vci->held.tenure & MPIDI_STATS_TRACED)
         MPIDI_trace_released(vci);
+    vci->held.tenure = 0;
 }
 
 void MPIDI_stats_post_took(uint64_t begin_ns)
@@ -157,13 +180,41 @@ uint64_t MPIDI_stats_sample_dangling(void)
     uint64_t now = sum_of(offsetof(MPIDI_thread_stats_t, completed), &threads) - freed;
     MPIDI_thread_t *self = MPIDI_thread_self();
 
-    self->stats.until_sample = MPIDI_STATS_SAMPLE + MPIDI_STATS_SAMPLE_THREAD * threads;
+    MPIDI_thread_local.until_sample = MPIDI_STATS_SAMPLE + MPIDI_STATS_SAMPLE_THREAD * threads - 1;
     tsm_fetch_add(&MPIDI_stats_dangling.samples, 1, TSM_RELAXED);
     tsm_fetch_add(&MPIDI_stats_dangling.sum, now, TSM_RELAXED);
     raise_most(&MPIDI_stats_dangling.most, now);
     if (self->stats.trace)
         MPIDI_trace_sample(self, now);
     return now;
+}
+
+void MPIDI_stats_completed_sample(void)
+{
+    MPIDI_STATS_COUNT(completed, 1);
+    MPIDI_stats_sample_dangling();
+}
+
+void MPIDI_stats_look_always(void)
+{
+    for (int i = 0; i < MPIDI_CH4_MAX_VCIS; i++) {
+        MPIDI_count_t *waiting = &MPIDI_VCI(i).threads.stats.waiting;
+        if (!(tsm_load(waiting, TSM_RELAXED) & MPIDI_STATS_LOOK))
+            tsm_fetch_add(waiting, MPIDI_STATS_LOOK, TSM_RELAXED);
+    }
+}
+
+/* Where each thread finds its processor. If the kernel does not write it, it is negative. */
+static void open_cpu(void)
+{
+#ifdef MPIDI_STATS_HAS_CPU
+    for (int i = 0; i < MPIDI_CH4_MAX_VCIS; i++) {
+        MPIDI_VCI(i).threads.stats.cpu_at = __rseq_offset + (ptrdiff_t) offsetof(struct rseq, cpu_id);
+        MPIDI_VCI(i).threads.held.last_cpu = -1;
+    }
+#endif
+    if (MPIDI_STATS_CPU(&MPIDI_VCI(0).threads) < 0)
+        MPIDI_stats_look_always();
 }
 
 /* All VCIs' counts of waiting threads are in two blocks of memory, which VCI 0 has the start of. Each
@@ -190,6 +241,7 @@ void MPIDI_stats_open(void)
     int cores, nodes;
     TSM_ATOMIC(int) *core, *node;
 
+    open_cpu();
     if (!MPIDI_places_read())
         return;
     cores = row(MPIDI_places_cores());

@@ -15,14 +15,19 @@
 
 #ifdef ENABLE_THREAD_STATS
 
-#include <sched.h>
+#if defined(__GLIBC__) && defined(__GNUC__) && \
+    ((defined(__x86_64__) && (__GNUC__ >= 11 || __clang_major__ >= 14)) || defined(__aarch64__))
+#if __GLIBC_PREREQ(2, 35)
+#define MPIDI_STATS_HAS_CPU 1
+#endif
+#endif
 
 /* ---- the lock of a VCI ---- */
 
-/* Slow paths. */
-void MPIDI_stats_contended(MPIDI_vci_stats_t * s, MPIDI_thread_t * self, int cpu);
+/* Slow paths: the rest of an acquisition that is looked into, since threads wait, a trace is made, or
+ * the processor is not known otherwise; of a release. */
+void MPIDI_stats_look(MPIDI_vci_t * vci, uintptr_t self);
 void MPIDI_stats_leave(MPIDI_vci_t * vci);
-void MPIDI_trace_acquired(MPIDI_vci_t * vci, MPIDI_thread_t * self);
 
 /* The calling thread begins, or ends, to wait for the lock of a VCI, or for another thread that issues
  * its operation. path: MPIDI_STATS_MAIN or _PROGRESS. begin returns what end takes as cpu. */
@@ -39,41 +44,54 @@ void MPIDI_stats_wait_end(MPIDI_vci_t * vci, int path, int cpu);
             MPIDI_stats_wait_end(vci_waited_, path_, cpu_); \
     } while (0)
 
-static inline uint64_t MPIDI_stats_waiting(const MPIDI_vci_stats_t * s)
+/* Threads that wait on one path, and on both. Any thread. */
+static inline uint64_t MPIDI_stats_waiting_on(const MPIDI_vci_t * vci, int path)
 {
-    return tsm_load(&s->waiting[MPIDI_STATS_MAIN], TSM_RELAXED) +
-        tsm_load(&s->waiting[MPIDI_STATS_PROGRESS], TSM_RELAXED);
+    return MPIDI_STATS_WAITERS(tsm_load(&vci->stats.waiting, TSM_RELAXED), path);
 }
 
-/* The calling thread has the lock now. */
-static inline void MPIDI_stats_acquired(MPIDI_vci_t * vci)
+static inline uint64_t MPIDI_stats_waiting(const MPIDI_vci_t * vci)
 {
-    MPIDI_vci_stats_t *s = &vci->stats;
-    MPIDI_thread_t *self = MPIDI_thread_self();
-    const int cpu = sched_getcpu();
+    const uint64_t word = tsm_load(&vci->stats.waiting, TSM_RELAXED);
 
-    if (__builtin_expect(self->stats.trace != NULL, 0))
-        MPIDI_trace_acquired(vci, self);
-    MPIDI_count(&s->acquired, 1);
-    if (__builtin_expect(MPIDI_stats_waiting(s) != 0, 0))
-        MPIDI_stats_contended(s, self, cpu);
-    s->last = self;
-    s->last_cpu = cpu;
+    return MPIDI_STATS_WAITERS(word, MPIDI_STATS_MAIN) +
+        MPIDI_STATS_WAITERS(word, MPIDI_STATS_PROGRESS);
 }
 
-/* This acquisition was one of the progress loop. By the holder. Release: a reader that counts it
- * (acquire) finds it in `acquired` as well, so their difference is never negative. */
+/* The processor that the calling thread runs on, as the kernel writes it to a place that glibc keeps
+ * for each thread. sched_getcpu returns the same, but takes twice as many instructions as all the rest
+ * of an acquisition here. Where there is no such place, each acquisition is looked into. */
+#ifdef MPIDI_STATS_HAS_CPU
+#define MPIDI_STATS_CPU(vci_) \
+    (*(const volatile int *) ((const char *) __builtin_thread_pointer() + (vci_)->stats.cpu_at))
+#else
+#define MPIDI_STATS_CPU(vci_) (-1)
+#endif
+
+/* The calling thread has the lock now. self: a number that no other thread has meanwhile, not 0, and of
+ * the same kind in each call. */
+static inline void MPIDI_stats_acquired(MPIDI_vci_t * vci, uintptr_t self)
+{
+    MPIDI_count(&vci->held.acquired, 1);
+    if (__builtin_expect(tsm_load(&vci->stats.waiting, TSM_RELAXED) != 0, 0)) {
+        MPIDI_stats_look(vci, self);
+    } else {
+        vci->held.last = self;
+        vci->held.last_cpu = MPIDI_STATS_CPU(vci);
+    }
+}
+
+/* This acquisition was one of the progress loop. By the holder. A reader that counts it finds it in
+ * `acquired` as well, so their difference is never negative. */
 static inline void MPIDI_stats_progress_path(MPIDI_vci_t * vci)
 {
-    MPIDI_count_t *progress = &vci->stats.progress;
-
-    tsm_store(progress, tsm_load(progress, TSM_RELAXED) + 1, TSM_RELEASE);
+    MPIDI_count_after(&vci->held.progress, 1);
 }
 
-/* By the holder, before the release. One branch for both reasons. */
+/* By the holder, before the release. */
 static inline void MPIDI_stats_release(MPIDI_vci_t * vci)
 {
-    if (__builtin_expect((vci->stats.tenure | (uintptr_t) vci->stats.traced) != 0, 0))
+    if (__builtin_expect(vci->held.tenure != 0, 0))
         MPIDI_stats_leave(vci);
 }
 
@@ -81,7 +99,7 @@ static inline void MPIDI_stats_release(MPIDI_vci_t * vci)
 static inline void MPIDI_stats_combined(MPIDI_vci_t * vci, uint64_t n)
 {
     MPIDI_count(&vci->stats.combined, n);
-    vci->stats.tenure += n;
+    vci->held.tenure += (unsigned) n;
 }
 
 /* The holder has taken n operations in a row from the queue, and issued them. */
@@ -92,17 +110,15 @@ static inline void MPIDI_stats_taken(MPIDI_vci_t * vci, uint64_t n)
     MPIDI_stats_combined(vci, n);
 }
 
-/* The holder has polled once. found: it made progress. Definitions 5.5 and 5.6 of TOPC: a poll without
- * progress is unsuccessful, and wasted if threads wait to enter the main path. */
+/* The holder has polled once, and counted that in vci->polls. found: it made progress. Definitions 5.5
+ * and 5.6 of TOPC: a poll without progress is unsuccessful, and wasted if threads wait to enter the
+ * main path. */
 static inline void MPIDI_stats_polled(MPIDI_vci_t * vci, int found)
 {
-    MPIDI_vci_stats_t *s = &vci->stats;
-
-    MPIDI_count(&s->polls, 1);
     if (!found) {
-        MPIDI_count(&s->polls_vain, 1);
-        if (tsm_load(&s->waiting[MPIDI_STATS_MAIN], TSM_RELAXED))
-            MPIDI_count(&s->polls_wasted, 1);
+        MPIDI_count(&vci->stats.polls_vain, 1);
+        if (MPIDI_stats_waiting_on(vci, MPIDI_STATS_MAIN))
+            MPIDI_count(&vci->stats.polls_wasted, 1);
     }
 }
 
@@ -153,26 +169,27 @@ void MPIDI_stats_post_took(uint64_t begin_ns);
 /* Take a sample. Returns the completed requests that are not freed. Any thread. */
 uint64_t MPIDI_stats_sample_dangling(void);
 
+/* Slow path: count a completion, and take a sample. */
+void MPIDI_stats_completed_sample(void);
+
 /* The calling thread has completed a request, which it has a reference on. A partitioned request, which
  * completes once for each start, counts once. *counted: the request's. */
 static inline void MPIDI_stats_completed(int *counted)
 {
-    MPIDI_thread_stats_t *s = &MPIDI_thread_self()->stats;
-
     if (*counted)
         return;
     *counted = 1;
-    MPIDI_count(&s->completed, 1);
-    if (__builtin_expect(--s->until_sample <= 0, 0))
-        MPIDI_stats_sample_dangling();
+    if (__builtin_expect(--MPIDI_thread_local.until_sample < 0, 0))
+        MPIDI_stats_completed_sample();
+    else                        /* it has taken a sample, so it has a record */
+        MPIDI_count(&MPIDI_thread_local.self->stats.completed, 1);
 }
 
-/* The calling thread, self, has dropped the last reference on a request. Release: a reader that counts
- * the free (acquire) also counts the completion, so their difference is never negative. */
+/* The calling thread, self, has dropped the last reference on a request. A reader that counts the free
+ * also counts the completion, so their difference is never negative. */
 static inline void MPIDI_stats_freed(MPIDI_thread_t * self, int *counted)
 {
-    if (*counted)
-        tsm_store(&self->stats.freed, tsm_load(&self->stats.freed, TSM_RELAXED) + 1, TSM_RELEASE);
+    MPIDI_count_after(&self->stats.freed, (uint64_t) * counted);
     *counted = 0;
 }
 
@@ -189,6 +206,9 @@ extern MPIDI_stats_dangling_t MPIDI_stats_dangling;
 
 /* The sum of a counter, given by its place in MPIDI_thread_stats_t, over all threads. Any thread. */
 uint64_t MPIDI_stats_sum(size_t offset);
+
+/* Look into each acquisition from now on. By the one thread in MPI. */
+void MPIDI_stats_look_always(void);
 
 /* In MPI_Init, with the VCIs made, and in MPI_Finalize; by the one thread in MPI. Without memory no
  * contention of cores and NUMA nodes is counted. */

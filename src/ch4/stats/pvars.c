@@ -40,7 +40,7 @@ static uint64_t start_ns;       /* written in MPI_Init */
 
 static uint64_t vci_field(int vci, size_t field)
 {
-    return tsm_load((MPIDI_count_t *) ((char *) &MPIDI_VCI(vci).threads.stats + field), TSM_ACQUIRE);
+    return tsm_load((MPIDI_count_t *) ((char *) &MPIDI_VCI(vci).threads + field), TSM_ACQUIRE);
 }
 
 static uint64_t vci_sum(size_t field)
@@ -52,7 +52,8 @@ static uint64_t vci_sum(size_t field)
     return sum;
 }
 
-#define VCI_FIELD(field_) offsetof(MPIDI_vci_stats_t, field_)
+#define VCI_FIELD(field_) offsetof(MPIDI_vci_t, field_)
+#define STATS_FIELD(field_) VCI_FIELD(stats.field_)
 #define THREAD_FIELD(field_) offsetof(MPIDI_thread_stats_t, field_)
 #define ELEMENT(i_) ((size_t) (i_) * sizeof(MPIDI_count_t))
 
@@ -98,20 +99,20 @@ static double delegated(int i) { (void) i; return of_way(MPIDI_STATS_DELEGATED);
 /* Progress first: it is part of all (hooks.h). */
 static double acquired_main(int vci)
 {
-    uint64_t progress = vci_field(vci, VCI_FIELD(progress));
+    uint64_t progress = vci_field(vci, VCI_FIELD(held.progress));
 
-    return (double) (vci_field(vci, VCI_FIELD(acquired)) - progress);
+    return (double) (vci_field(vci, VCI_FIELD(held.acquired)) - progress);
 }
 
 static double waiting(int vci)
 {
-    return (double) MPIDI_stats_waiting(&MPIDI_VCI(vci).threads.stats);
+    return (double) MPIDI_stats_waiting(&MPIDI_VCI(vci).threads);
 }
 
 /* Definition 5.3: F(S). */
 static double fair(int vci, int level)
 {
-    return (double) vci_field(vci, VCI_FIELD(fair) + ELEMENT(level)) / MPIDI_STATS_FAIR_ONE;
+    return (double) vci_field(vci, STATS_FIELD(fair) + ELEMENT(level)) / MPIDI_STATS_FAIR_ONE;
 }
 
 /* Definition 5.4: B(S) = M(S) / F(S); 0 without contention. */
@@ -119,7 +120,7 @@ static double bias(int vci, int level)
 {
     double f = fair(vci, level);
 
-    return f > 0 ? (double) vci_field(vci, VCI_FIELD(monopolized) + ELEMENT(level)) / f : 0;
+    return f > 0 ? (double) vci_field(vci, STATS_FIELD(monopolized) + ELEMENT(level)) / f : 0;
 }
 
 /* *INDENT-OFF* */
@@ -134,7 +135,7 @@ static double fair_numa(int vci) { return fair(vci, MPIDI_STATS_NUMA); }
 /* A thread counts its operation after it has posted it, so the holder may be ahead. */
 static double queue_depth(int i)
 {
-    const double taken = (double) vci_sum(VCI_FIELD(taken));
+    const double taken = (double) vci_sum(STATS_FIELD(taken));
 
     (void) i;
     return MPL_MAX(posted(0) - taken, 0);
@@ -162,7 +163,9 @@ static double dangling_most(int i)
 }
 
 #define VCI_ROW(name_, class_, field_, help_) \
-    { #name_, class_, OF_VCI, 0, VCI_FIELD(field_), NULL, help_ }
+    { #name_, class_, OF_VCI, 0, STATS_FIELD(field_), NULL, help_ }
+#define HOLDER_ROW(name_, field_, help_) \
+    { #name_, COUNT, OF_VCI, 0, VCI_FIELD(field_), NULL, help_ }
 #define THREAD_ROW(name_, field_, count_, help_) \
     { #name_, COUNT, SUM_THREADS, count_, THREAD_FIELD(field_), NULL, help_ }
 #define CALL_ROW(name_, class_, count_, call_, help_) \
@@ -173,7 +176,7 @@ static double dangling_most(int i)
 static const pvar_t pvars[] = {
     CALL_ROW(lock_acquired_main, COUNT, EACH_VCI, acquired_main,
              "acquisitions of the lock of each VCI by calls that do their own work (main path)"),
-    VCI_ROW(lock_acquired_progress, COUNT, progress,
+    HOLDER_ROW(lock_acquired_progress, held.progress,
             "acquisitions of the lock of each VCI by the progress loop"),
     VCI_ROW(lock_contended, COUNT, contended,
             "acquisitions of the lock of each VCI while other threads waited for it"),
@@ -203,7 +206,7 @@ static const pvar_t pvars[] = {
              "0 stands for no contention as well"),
     CALL_ROW(bias_core, REAL_LEVEL, EACH_VCI, bias_core, "the same for cores"),
     CALL_ROW(bias_numa, REAL_LEVEL, EACH_VCI, bias_numa, "the same for NUMA nodes"),
-    VCI_ROW(polls, COUNT, polls, "times that each VCI was driven"),
+    HOLDER_ROW(polls, polls, "times that each VCI was driven"),
     VCI_ROW(polls_unsuccessful, COUNT, polls_vain, "polls that made no progress (definition 5.5)"),
     VCI_ROW(polls_wasted, COUNT, polls_wasted,
             "unsuccessful polls while threads waited to enter the main path (definition 5.6)"),
@@ -235,7 +238,7 @@ static const pvar_t pvars[] = {
     VCI_ROW(combined_tenures, COUNT, tenures,
             "tenures of the lock of each VCI with at least one such operation"),
     VCI_ROW(combined_max, LEVEL, tenure_most, "the most such operations in one tenure"),
-    { "combined_histogram", COUNT, SUM_VCIS, MPIDI_STATS_BATCHES, VCI_FIELD(batches), NULL,
+    { "combined_histogram", COUNT, SUM_VCIS, MPIDI_STATS_BATCHES, STATS_FIELD(batches), NULL,
       "tenures by their number of such operations: element i from 2^i, the last without limit" },
     VCI_ROW(queue_taken, COUNT, taken, "operations taken from the queue of each VCI"),
     CALL_ROW(queue_depth, LEVEL, 1, queue_depth, "operations posted and not yet taken"),

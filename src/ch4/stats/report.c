@@ -40,7 +40,7 @@ static double share(double part, double whole)
 
 static uint64_t acquired(int vci)
 {
-    return tsm_load(&MPIDI_VCI(vci).threads.stats.acquired, TSM_RELAXED);
+    return tsm_load(&MPIDI_VCI(vci).threads.held.acquired, TSM_RELAXED);
 }
 
 static int busiest_vci(void)

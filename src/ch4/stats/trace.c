@@ -23,20 +23,22 @@ static uint64_t value_of(const MPIDI_count_t * counter)
     return tsm_load(counter, TSM_RELAXED);
 }
 
-void MPIDI_trace_read_counts(const MPIDI_vci_stats_t * s, uint64_t * counts)
+void MPIDI_trace_read_counts(const MPIDI_vci_t * vci, uint64_t * counts)
 {
-    counts[MPIDI_TRACE_PROGRESS] = value_of(&s->progress);
+    const MPIDI_vci_stats_t *s = &vci->stats;
+
+    counts[MPIDI_TRACE_PROGRESS] = value_of(&vci->held.progress);
     counts[MPIDI_TRACE_CONTENDED] = value_of(&s->contended);
     counts[MPIDI_TRACE_COMPETITORS] = value_of(&s->waiting_sum);
     for (int level = 0; level < MPIDI_STATS_LEVELS; level++) {
         counts[MPIDI_TRACE_SAME + level] = value_of(&s->monopolized[level]);
         counts[MPIDI_TRACE_FAIR + level] = value_of(&s->fair[level]);
     }
-    counts[MPIDI_TRACE_POLLS] = value_of(&s->polls);
+    counts[MPIDI_TRACE_POLLS] = value_of(&vci->polls);
     counts[MPIDI_TRACE_VAIN] = value_of(&s->polls_vain);
     counts[MPIDI_TRACE_WASTED] = value_of(&s->polls_wasted);
     counts[MPIDI_TRACE_COMBINED] = value_of(&s->combined);
-    counts[MPIDI_TRACE_COUNTS] = value_of(&s->acquired);
+    counts[MPIDI_TRACE_COUNTS] = value_of(&vci->held.acquired);
 }
 
 /* Acquisitions to the next one that is recorded: `sample` on average, but never a fixed number of
@@ -78,13 +80,14 @@ void MPIDI_trace_acquired(MPIDI_vci_t * vci, MPIDI_thread_t * self)
     r = take(b, MPIDI_TRACE_HOLD);
     if (!r)
         return;
-    MPIDI_trace_read_counts(&vci->stats, counts);
+    MPIDI_trace_read_counts(vci, counts);
     for (int i = 0; i < MPIDI_TRACE_COUNTS; i++)
         r->u.hold.counts[i] = (uint32_t) counts[i];
     r->u.hold.vci = vci->index;
     r->u.hold.cpu = sched_getcpu();
-    r->u.hold.number = counts[MPIDI_TRACE_COUNTS] + 1;
+    r->u.hold.number = counts[MPIDI_TRACE_COUNTS];
     vci->stats.traced = r;
+    vci->held.tenure |= MPIDI_STATS_TRACED;
 }
 
 void MPIDI_trace_released(MPIDI_vci_t * vci)
@@ -92,23 +95,23 @@ void MPIDI_trace_released(MPIDI_vci_t * vci)
     MPIDI_trace_record_t *r = vci->stats.traced;
     uint64_t counts[MPIDI_TRACE_COUNTS + 1];
 
-    MPIDI_trace_read_counts(&vci->stats, counts);
+    MPIDI_trace_read_counts(vci, counts);
     for (int i = 0; i < MPIDI_TRACE_COUNTS; i++)
         r->u.hold.counts[i] = (uint32_t) counts[i] - r->u.hold.counts[i];
     for (int path = 0; path < MPIDI_STATS_PATHS; path++)
-        r->u.hold.left[path] = (uint32_t) value_of(&vci->stats.waiting[path]);
-    vci->stats.traced = NULL;
+        r->u.hold.left[path] = (uint32_t) MPIDI_stats_waiting_on(vci, path);
     r->end = tsm_now_ns();
 }
 
 static void add_queues(uint64_t * values)
 {
     for (int i = 0; i < MPIDI_global.n_vcis; i++) {
-        const MPIDI_vci_stats_t *s = &MPIDI_VCI(i).threads.stats;
+        const MPIDI_vci_t *vci = &MPIDI_VCI(i).threads;
+        const MPIDI_vci_stats_t *s = &vci->stats;
         values[MPIDI_TRACE_POSTED_RECEIVES] += value_of(&s->posted.length);
         values[MPIDI_TRACE_UNEXPECTED] += value_of(&s->unexpected.length);
         values[MPIDI_TRACE_QUEUE] -= value_of(&s->taken);
-        values[MPIDI_TRACE_WAITING] += MPIDI_stats_waiting(s);
+        values[MPIDI_TRACE_WAITING] += MPIDI_stats_waiting(vci);
     }
 }
 
@@ -168,8 +171,9 @@ void MPIDI_trace_begin(int sample, int size)
     trace.base.size = size;
     trace.base.begin_ns = tsm_now_ns();
     for (int i = 0; i < MPIDI_global.n_vcis; i++)
-        MPIDI_trace_read_counts(&MPIDI_VCI(i).threads.stats, trace.base.vci[i]);
+        MPIDI_trace_read_counts(&MPIDI_VCI(i).threads, trace.base.vci[i]);
     trace.base.misses = MPIDI_stats_sum(offsetof(MPIDI_thread_stats_t, misses));
+    MPIDI_stats_look_always();
     MPIDI_thread_self();
     MPIDI_thread_foreach(MPIDI_trace_join);
 }

@@ -85,12 +85,12 @@ typedef struct MPIDI_trace_base {
     uint64_t misses;
 } MPIDI_trace_base_t;
 
-/* ---- slow paths of hooks.h ---- */
+/* ---- slow paths of hooks.c ---- */
 
-/* self, which is traced, has the lock of the VCI now; it is about to count that. */
+/* self, which is traced, has the lock of the VCI now, and has counted that, but for contention. */
 void MPIDI_trace_acquired(MPIDI_vci_t * vci, MPIDI_thread_t * self);
 
-/* The holder is about to release the lock, and vci->stats.traced is its record. */
+/* The holder is about to release the lock, with MPIDI_STATS_TRACED; vci->stats.traced is its record. */
 void MPIDI_trace_released(MPIDI_vci_t * vci);
 
 /* self, which is traced, has counted so many dangling requests. */
@@ -110,7 +110,7 @@ void MPIDI_trace_begin(int sample, int size);
 const MPIDI_trace_base_t *MPIDI_trace_base(void);
 
 /* The counters of a VCI now, as in MPIDI_trace_base_t. */
-void MPIDI_trace_read_counts(const MPIDI_vci_stats_t * s, uint64_t * counts);
+void MPIDI_trace_read_counts(const MPIDI_vci_t * vci, uint64_t * counts);
 
 /* Threads for whose buffer there was no memory. */
 int MPIDI_trace_without(void);

@@ -184,7 +184,7 @@ static void write_total(int vci)
     const uint64_t *base = MPIDI_trace_base()->vci[vci];
     uint64_t now[MPIDI_TRACE_COUNTS + 1];
 
-    MPIDI_trace_read_counts(&MPIDI_VCI(vci).threads.stats, now);
+    MPIDI_trace_read_counts(&MPIDI_VCI(vci).threads, now);
     for (int i = 0; i <= MPIDI_TRACE_COUNTS; i++)
         now[i] -= base[i];
     fprintf(file, "total %d %" PRIu64, vci, now[MPIDI_TRACE_COUNTS] - now[MPIDI_TRACE_PROGRESS]);
