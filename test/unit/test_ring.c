@@ -117,9 +117,11 @@ static uint64_t rig_fill(rig_t *rig)
 
 static message_t *rig_take(rig_t *rig)
 {
+    tsm_ring_slot_t *seen = tsm_ring_look(&rig->reader);
     message_t *message = (message_t *) tsm_ring_take(&rig->reader);
 
     assert_non_null(message);
+    assert_ptr_equal(&message->slot, seen);
     assert_int_equal(message->number, rig->received++);
     assert_true(message_is_whole(message));
     return message;
@@ -151,6 +153,7 @@ static void empty(rig_t *rig, uint32_t slots)
 {
     for (uint32_t i = 0; i < 3 * slots; i++) {
         assert_null(tsm_ring_take(&rig->reader));
+        assert_null(tsm_ring_look(&rig->reader));
         assert_null(tsm_ring_take(&rig->reader));
         assert_false(tsm_ring_is_full(&rig->writer));
         assert_true(send(&rig->writer, 1, rig->sent++));

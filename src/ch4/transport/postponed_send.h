@@ -41,11 +41,19 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_POSIX_progress_send(int vsi, int blocking)
     goto fn_exit;
 }
 
+#ifndef MPIDI_POSIX_eager_recv_brief
+#define MPIDI_POSIX_eager_recv_brief(vsi_) 0
+#endif
+
 /* One poll of shared memory, for a VCI of the device; in place of MPICH's function, which divides. */
 MPL_STATIC_INLINE_PREFIX int MPIDI_POSIX_progress(int vci, int blocking)
 {
-    int mpi_errno = MPIDI_POSIX_progress_recv(vci, blocking);
+    int mpi_errno = MPI_SUCCESS;
 
+    if (MPIDI_POSIX_eager_recv_brief(vci))
+        MPIDI_SHM_FOUND_WORK();
+    else
+        mpi_errno = MPIDI_POSIX_progress_recv(vci, blocking);
     return mpi_errno == MPI_SUCCESS ? MPIDI_POSIX_progress_send(vci, blocking) : mpi_errno;
 }
 

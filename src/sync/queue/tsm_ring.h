@@ -16,6 +16,7 @@
  *             tsm_ring_fetch_ahead()             a hint, before the next claims
  *             tsm_ring_reader_init()             the consumer's view
  *             tsm_ring_take(), _give_back()      consumer: the oldest message; done with it
+ *             tsm_ring_look(), _take_seen()      consumer: take, in two steps
  *
  * Source:     D. Vyukov, "Bounded MPMC queue", 1024cores: a turn in each slot says whose it is.
  *             Here the consumer does not write slots: it publishes how far it has come once for an
@@ -167,18 +168,31 @@ static inline void tsm_ring_fetch_ahead(const tsm_ring_writer_t *writer, uint64_
 
 /* ---- of the consumer ---- */
 
+/* What take would return. Wait-free; acquire. */
+static inline tsm_ring_slot_t *tsm_ring_look(const tsm_ring_reader_t *reader)
+{
+    tsm_ring_slot_t *slot = tsm_ring_slot_(reader->ring, reader->slots, reader->slot_size,
+                                           reader->next);
+
+    return tsm_load(&slot->turn, TSM_ACQUIRE) == (uint32_t) reader->next + 1 ? slot : NULL;
+}
+
+/* Take the message that look has returned. Wait-free. */
+static inline void tsm_ring_take_seen(tsm_ring_reader_t *reader)
+{
+    reader->next++;
+    reader->open++;
+}
+
 /* The oldest message, or NULL if there is none, or its producer is between claim and publish. Another
  * one may be taken before this one is given back, but slots go back only when all of them are: so do
  * not wait for a message while you keep one. Wait-free; acquire. */
 static inline tsm_ring_slot_t *tsm_ring_take(tsm_ring_reader_t *reader)
 {
-    tsm_ring_slot_t *slot = tsm_ring_slot_(reader->ring, reader->slots, reader->slot_size,
-                                           reader->next);
+    tsm_ring_slot_t *slot = tsm_ring_look(reader);
 
-    if (tsm_load(&slot->turn, TSM_ACQUIRE) != (uint32_t) reader->next + 1)
-        return NULL;
-    reader->next++;
-    reader->open++;
+    if (slot)
+        tsm_ring_take_seen(reader);
     return slot;
 }
 
@@ -207,7 +221,7 @@ static inline void tsm_ring_give_back(tsm_ring_reader_t *reader)
  *             and nobody waits for it in a loop.
  *
  *   release                               acquire
- *   publish: store of turn                take: load of turn (the slot's contents)
+ *   publish: store of turn                look, take: load of turn (the slot's contents)
  *   give_back: store of the ring's head   claim: load of the ring's head (the slots before are read)
  *   claim: store of the writer's head     claim: load of the writer's head, by another thread
  */

@@ -117,13 +117,9 @@ int MPIDI_POSIX_ring_init(int rank, int size)
     MPL_COMPILE_TIME_ASSERT(offsetof(MPIDI_POSIX_ring_slot_t, u) % MAX_ALIGNMENT == 0);
     MPL_COMPILE_TIME_ASSERT(offsetof(MPIDI_POSIX_ring_slot_t, brief) +
                             sizeof(MPIDI_POSIX_ring_brief_t) <= TSM_CACHELINE);
-    MPL_COMPILE_TIME_ASSERT(sizeof(MPIDIG_hdr_t) <= MPIDI_POSIX_RING_BRIEF_HEADER);
+    MPL_COMPILE_TIME_ASSERT(offsetof(MPIDI_POSIX_ring_slot_t, brief.data) % 8 == 0);
     MPIR_ERR_CHKANDJUMP(!cells_are_possible(), mpi_errno, MPI_ERR_OTHER, "**other");
     g->num_vsis = MPIDI_POSIX_global.num_vsis;
-    g->brief_header = (MPIDI_POSIX_am_header_t) {
-        .am_type = MPIDI_POSIX_AM_TYPE__SHORT,.handler_id = MPIDIG_SEND,
-        .am_hdr_sz = sizeof(MPIDIG_hdr_t)
-    };
     lay_out(g);
     MPIR_ERR_CHKANDJUMP(!is_alike(g), mpi_errno, MPI_ERR_OTHER, "**other");
     MPIR_CHKPMEM_MALLOC(g->writers, tsm_ring_writer_t *, boxes * sizeof(tsm_ring_writer_t),

@@ -7,12 +7,12 @@
 #define POSIX_EAGER_RING_BRIEF_H_INCLUDED
 
 /* Brief messages: an MPI message of up to 40 bytes is in one cache line, with what of its header says
- * something. The receiver makes the header that handlers expect, in its own memory. Of any other
- * message, header and data begin in different lines, since a header alone fills one.
+ * something. The receiver makes the header that its handler expects. Of any other message, header and
+ * data begin in different lines, since a header alone fills one.
  *
  *   MPIDI_POSIX_ring_is_brief      whether a segment can go that way
  *   MPIDI_POSIX_ring_send_brief    sends it
- *   MPIDI_POSIX_ring_open_brief    what the receiver's transaction says of it
+ *   MPIDI_POSIX_ring_recv_brief    receives the oldest message of a VCI, if it is one; 0: it is not
  *
  * Order and progress are those of other messages. VCI held. */
 
@@ -58,26 +58,31 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_POSIX_ring_send_brief(tsm_ring_writer_t * wri
     return MPIDI_POSIX_OK;
 }
 
-/* Copies all the room for data, which is cheaper than a copy of variable size. */
-MPL_STATIC_INLINE_PREFIX void
-MPIDI_POSIX_ring_open_brief(const MPIDI_POSIX_ring_slot_t * slot,
-                            MPIDI_POSIX_eager_recv_transaction_t * transaction)
+/* The data stays in the slot until its handler has returned. */
+MPL_STATIC_INLINE_PREFIX int MPIDI_POSIX_ring_recv_brief(int vsi)
 {
-    MPIDIG_hdr_t *hdr = (MPIDIG_hdr_t *) transaction->transport.ring.brief;
+    tsm_ring_reader_t *reader = &MPIDI_POSIX_ring_global.vsi[vsi].reader;
+    MPIDI_POSIX_ring_slot_t *slot;
+    uint32_t attr = MPIDIG_AM_ATTR__IS_LOCAL;
 
-    hdr->src_rank = slot->brief.src_rank;
-    hdr->tag = slot->brief.tag;
-    hdr->context_id = slot->brief.context_id;
-    hdr->error_bits = MPIR_ERR_NONE;
-    hdr->flags = MPIDIG_AM_SEND_FLAGS_NONE;
-    hdr->sreq_ptr = NULL;
-    hdr->data_sz = slot->brief.size;
-    hdr->rndv_hdr_sz = 0;
-    memcpy(hdr + 1, slot->brief.data, MPIDI_POSIX_RING_BRIEF_ROOM);
-    transaction->msg_hdr = &MPIDI_POSIX_ring_global.brief_header;
-    transaction->payload = hdr;
-    transaction->payload_sz = sizeof(*hdr) + slot->brief.size;
-    transaction->transport.ring.cell = TSM_RETURNS_NONE;
+    if (unlikely(!reader->ring))
+        return 0;
+    slot = (MPIDI_POSIX_ring_slot_t *) tsm_ring_look(reader);
+    if (!slot || !(slot->flags & MPIDI_POSIX_RING_BRIEF))
+        return 0;
+    MPIDIG_hdr_t hdr = {
+        .src_rank = slot->brief.src_rank,.tag = slot->brief.tag,
+        .context_id = (MPIR_Context_id_t) slot->brief.context_id,.error_bits = MPIR_ERR_NONE,
+        .flags = MPIDIG_AM_SEND_FLAGS_NONE,.data_sz = slot->brief.size
+    };
+    tsm_ring_take_seen(reader);
+    MPIDIG_AM_ATTR_SET_VCIS(attr, slot->src_vsi, vsi);
+    MPIDIG_global.target_msg_cbs[MPIDIG_SEND] (&hdr, slot->brief.data, slot->brief.size, attr, NULL);
+    tsm_ring_give_back(reader);
+    return 1;
 }
+
+/* For MPIDI_POSIX_progress, which has no such function with other modules. */
+#define MPIDI_POSIX_eager_recv_brief(vsi_) MPIDI_POSIX_ring_recv_brief(vsi_)
 
 #endif /* POSIX_EAGER_RING_BRIEF_H_INCLUDED */

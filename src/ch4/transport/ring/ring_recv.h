@@ -6,11 +6,10 @@
 #ifndef POSIX_EAGER_RING_RECV_H_INCLUDED
 #define POSIX_EAGER_RING_RECV_H_INCLUDED
 
-#include "ring_brief.h"
 #include "ring_types.h"
 
-/* Begin to receive the oldest segment that has come to a VCI. Returns MPIDI_POSIX_NOK if there is none.
- * The payload stays until the commit. VCI held; waits for nobody. */
+/* Begin to receive the oldest segment that has come to a VCI, which is no brief message. Returns
+ * MPIDI_POSIX_NOK if there is none. The payload stays until the commit. VCI held; waits for nobody. */
 MPL_STATIC_INLINE_PREFIX int
 MPIDI_POSIX_eager_recv_begin(int vsi, MPIDI_POSIX_eager_recv_transaction_t * transaction)
 {
@@ -25,10 +24,6 @@ MPIDI_POSIX_eager_recv_begin(int vsi, MPIDI_POSIX_eager_recv_transaction_t * tra
     transaction->src_local_rank = slot->from;
     transaction->src_vsi = slot->src_vsi;
     transaction->dst_vsi = vsi;
-    if (slot->flags & MPIDI_POSIX_RING_BRIEF) {
-        MPIDI_POSIX_ring_open_brief(slot, transaction);
-        return MPIDI_POSIX_OK;
-    }
     transaction->msg_hdr = slot->flags & MPIDI_POSIX_RING_HEAD ? &slot->am_header : NULL;
     transaction->payload_sz = slot->am_header.unused;
     if (likely(!(slot->flags & MPIDI_POSIX_RING_IN_CELL))) {

@@ -25,10 +25,14 @@ typedef enum {
     MPIDI_POSIX_RING_BRIEF = 4  /* all of it is in the first line */
 } MPIDI_POSIX_ring_flags_t;
 
+/* The most data of a brief message: what a line has besides. */
+#define MPIDI_POSIX_RING_BRIEF_ROOM 40
+
+/* src_rank, tag, context_id: as in MPIDIG_hdr_t. The data is aligned as elements are in packed data. */
 typedef struct MPIDI_POSIX_ring_brief {
-    int32_t src_rank, tag;      /* as in MPIDIG_hdr_t */
-    MPIR_Context_id_t context_id;
-    uint16_t size;              /* of the data */
+    int32_t src_rank, tag;
+    uint32_t context_id;
+    uint32_t size;              /* of the data */
     char data[MPIDI_POSIX_RING_BRIEF_ROOM];
 } MPIDI_POSIX_ring_brief_t;
 
@@ -66,7 +70,6 @@ typedef struct MPIDI_POSIX_ring_global {
     size_t returns_at, cells_at;        /* in a box; the ring comes first */
     size_t cell_size;
     int num_vsis;
-    MPIDI_POSIX_am_header_t brief_header;       /* of every brief message */
 } MPIDI_POSIX_ring_global_t;
 
 extern MPIDI_POSIX_ring_global_t MPIDI_POSIX_ring_global;
