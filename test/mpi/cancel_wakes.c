@@ -2,8 +2,9 @@
  * See COPYRIGHT in top-level directory */
 
 /* The cancel of a receive that has begun to take a long message waits for the rest of it, and so for
- * the sender's next call of MPI. Meanwhile it polls other VCIs, and may complete what other threads of the
- * process wait for. They are woken at once: the sender calls MPI again only when they have gone on. */
+ * the sender's next call of MPI. Meanwhile it polls other VCIs, and may complete what other threads of
+ * the process wait for. They are woken at once: the sender calls MPI again only when they have gone
+ * on. */
 #include "mt.h"
 #include "steps.h"
 

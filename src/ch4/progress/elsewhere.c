@@ -87,6 +87,7 @@ int MPIDI_progress_netmods_locked(int vci)
 {
     int mpi_errno = MPIDI_NM_progress(vci, 0);
 
+    MPIDI_watchdog_step();      /* the call, if it waits, does so here */
     if (mpi_errno == MPI_SUCCESS)
         mpi_errno = poll_another_netmod();
     if (MPIDI_thread_local.to_wake)
