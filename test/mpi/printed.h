@@ -43,7 +43,7 @@ static int count_of(const char *text, const char *what)
     return n;
 }
 
-/* The report ends with the line of the last VCI. */
+/* The report is printed at once, with the lines of the VCIs at its end. */
 static inline int is_reported(void)
 {
     const char *vci = strstr(printed_text(), "  VCI 0: owner ");

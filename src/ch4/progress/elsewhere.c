@@ -63,21 +63,35 @@ int MPIDI_elsewhere_next(void)
     return poll_one(++turns % MPIDI_global.n_vcis, MPIDI_PROGRESS_ALL, 1);
 }
 
-/* Shared memory waits: the caller may be in the middle of one of its messages. */
+/* Poll the netmod of the next VCI, unless another thread holds that. */
+static int poll_another_netmod(void)
+{
+    int mpi_errno = MPI_SUCCESS;
+    int vci;
+
+    if (MPIDI_global.n_vcis == 1 || !MPIDI_global.is_initialized)
+        return MPI_SUCCESS;
+    vci = (int) (++turns % (unsigned) MPIDI_global.n_vcis);
+    if (!MPIR_ThreadInfo.isThreaded) {
+        mpi_errno = MPIDI_NM_progress(vci, 0);
+    } else if (MPIDI_section_try(&MPIDI_VCI(vci).lock)) {
+        mpi_errno = MPIDI_NM_progress(vci, 0);
+        MPIDI_section_exit(&MPIDI_VCI(vci).lock);
+    }
+    return mpi_errno;
+}
+
+/* Shared memory waits: the caller may be in the middle of one of its messages. Threads whose requests
+ * are complete do not wait until the caller releases its VCI: the peer may wait for what they do. */
 int MPIDI_progress_netmods_locked(int vci)
 {
     int mpi_errno = MPIDI_NM_progress(vci, 0);
-    int other;
 
-    if (MPIDI_global.n_vcis == 1 || !MPIDI_global.is_initialized || mpi_errno != MPI_SUCCESS)
-        return mpi_errno;
-    other = (int) (++turns % (unsigned) MPIDI_global.n_vcis);
-    if (!MPIR_ThreadInfo.isThreaded) {
-        mpi_errno = MPIDI_NM_progress(other, 0);
-    } else if (MPIDI_section_try(&MPIDI_VCI(other).lock)) {
-        mpi_errno = MPIDI_NM_progress(other, 0);
-        MPIDI_section_exit(&MPIDI_VCI(other).lock);
-    }
+    MPIDI_watchdog_step();      /* the call, if it waits, does so here */
+    if (mpi_errno == MPI_SUCCESS)
+        mpi_errno = poll_another_netmod();
+    if (MPIDI_thread_local.to_wake)
+        MPIDI_section_wake();
     return mpi_errno;
 }
 

@@ -348,6 +348,7 @@ int MPIDI_progress_make_room(int vci)
 
 int MPIDI_progress_netmods_locked(int vci)
 {
+    MPIDI_watchdog_step();
     return MPIDI_NM_progress(vci, 0);
 }
 

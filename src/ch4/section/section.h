@@ -190,7 +190,8 @@ MPL_STATIC_INLINE_PREFIX void MPIDI_section_yield(MPIDU_Thread_mutex_t * m)
  *    enters it so (ENTER_REC).
  *  - Before the release, the holder drives the VCI once if a thread asks for it (progress/poll.h).
  *  - After the release, and when the thread holds no VCI any more, it wakes the threads whose
- *    requests it has completed (complete.h). No other mutex delays a wake.
+ *    requests it has completed (complete.h). No other mutex delays a wake. A loop that keeps a VCI
+ *    while it waits for a peer wakes them itself (MPIDI_progress_netmods_locked).
  *  - After the release the thread looks at the queue once more. A thread that posts tries the lock
  *    afterwards. One of the two sees the other (MPIDI_SECTION_FENCE, MPIDI_SECTION_POST_FENCE), so no
  *    posted operation waits for the next MPI call of its thread while another thread leaves. This also
