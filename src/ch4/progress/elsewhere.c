@@ -63,22 +63,34 @@ int MPIDI_elsewhere_next(void)
     return poll_one(++turns % MPIDI_global.n_vcis, MPIDI_PROGRESS_ALL, 1);
 }
 
+/* With another VCI held: poll the netmod of this one, which the thread has entered. As in a poll for
+ * others (section.c), nothing lets other threads in, and the next poll of the VCI has the error. */
+static void poll_netmod_nested(MPIDI_vci_t * v)
+{
+    int mpi_errno;
+
+    MPIDI_thread_local.draining++;
+    mpi_errno = MPIDI_NM_progress(v->index, 0);
+    MPIDI_thread_local.draining--;
+    if (v->poll_error == MPI_SUCCESS)
+        v->poll_error = mpi_errno;
+}
+
 /* Poll the netmod of the next VCI, unless another thread holds that. */
 static int poll_another_netmod(void)
 {
-    int mpi_errno = MPI_SUCCESS;
-    int vci;
+    MPIDI_per_vci_t *p;
 
     if (MPIDI_global.n_vcis == 1 || !MPIDI_global.is_initialized)
         return MPI_SUCCESS;
-    vci = (int) (++turns % (unsigned) MPIDI_global.n_vcis);
-    if (!MPIR_ThreadInfo.isThreaded) {
-        mpi_errno = MPIDI_NM_progress(vci, 0);
-    } else if (MPIDI_section_try(&MPIDI_VCI(vci).lock)) {
-        mpi_errno = MPIDI_NM_progress(vci, 0);
-        MPIDI_section_exit(&MPIDI_VCI(vci).lock);
+    p = &MPIDI_VCI(++turns % (unsigned) MPIDI_global.n_vcis);
+    if (!MPIR_ThreadInfo.isThreaded)
+        return MPIDI_NM_progress(p->threads.index, 0);
+    if (MPIDI_section_try(&p->lock)) {
+        poll_netmod_nested(&p->threads);
+        MPIDI_section_exit(&p->lock);
     }
-    return mpi_errno;
+    return MPI_SUCCESS;
 }
 
 /* Shared memory waits: the caller may be in the middle of one of its messages. Threads whose requests
