@@ -82,4 +82,10 @@ static inline void tsm_prefetch_write(const void *line)
 #endif
 }
 
+/* The same for a line that it will read. */
+static inline void tsm_prefetch_read(const void *line)
+{
+    __builtin_prefetch(line, 0);
+}
+
 #endif /* TSM_ATOMIC_H_INCLUDED */

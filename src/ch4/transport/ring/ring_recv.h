@@ -21,6 +21,7 @@ MPIDI_POSIX_eager_recv_begin(int vsi, MPIDI_POSIX_eager_recv_transaction_t * tra
     slot = (MPIDI_POSIX_ring_slot_t *) tsm_ring_take(reader);
     if (!slot)
         return MPIDI_POSIX_NOK;
+    tsm_prefetch_read((const char *) slot + TSM_CACHELINE);     /* where data begins */
     transaction->src_local_rank = slot->from;
     transaction->src_vsi = slot->src_vsi;
     transaction->dst_vsi = vsi;
