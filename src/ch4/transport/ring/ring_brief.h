@@ -49,7 +49,7 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_POSIX_ring_send_brief(tsm_ring_writer_t * wri
     slot->brief.src_rank = hdr->src_rank;
     slot->brief.tag = hdr->tag;
     slot->brief.context_id = hdr->context_id;
-    slot->brief.size = (uint16_t) size;
+    slot->brief.size = (uint32_t) size;
     if (sent) {
         MPIR_Typerep_copy(slot->brief.data, data, size);
         *sent = size;
@@ -81,8 +81,5 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_POSIX_ring_recv_brief(int vsi)
     tsm_ring_give_back(reader);
     return 1;
 }
-
-/* For MPIDI_POSIX_progress, which has no such function with other modules. */
-#define MPIDI_POSIX_eager_recv_brief(vsi_) MPIDI_POSIX_ring_recv_brief(vsi_)
 
 #endif /* POSIX_EAGER_RING_BRIEF_H_INCLUDED */

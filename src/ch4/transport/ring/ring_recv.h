@@ -8,8 +8,9 @@
 
 #include "ring_types.h"
 
-/* Begin to receive the oldest segment that has come to a VCI, which is no brief message. Returns
- * MPIDI_POSIX_NOK if there is none. The payload stays until the commit. VCI held; waits for nobody. */
+/* Begin to receive the oldest segment that has come to a VCI. Returns MPIDI_POSIX_NOK if there is none,
+ * or if that is a brief message, which has come since MPIDI_POSIX_ring_recv_brief looked. The payload
+ * stays until the commit. VCI held; waits for nobody. */
 MPL_STATIC_INLINE_PREFIX int
 MPIDI_POSIX_eager_recv_begin(int vsi, MPIDI_POSIX_eager_recv_transaction_t * transaction)
 {
@@ -18,10 +19,11 @@ MPIDI_POSIX_eager_recv_begin(int vsi, MPIDI_POSIX_eager_recv_transaction_t * tra
 
     if (unlikely(!reader->ring))
         return MPIDI_POSIX_NOK; /* no MPI_COMM_WORLD yet: a session with mpi://SELF alone */
-    slot = (MPIDI_POSIX_ring_slot_t *) tsm_ring_take(reader);
-    if (!slot)
+    slot = (MPIDI_POSIX_ring_slot_t *) tsm_ring_look(reader);
+    if (!slot || unlikely(slot->flags & MPIDI_POSIX_RING_BRIEF))
         return MPIDI_POSIX_NOK;
     tsm_prefetch_read((const char *) slot + TSM_CACHELINE);     /* where data begins */
+    tsm_ring_take_seen(reader);
     transaction->src_local_rank = slot->from;
     transaction->src_vsi = slot->src_vsi;
     transaction->dst_vsi = vsi;
