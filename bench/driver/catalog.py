@@ -131,7 +131,8 @@ for name, pattern, about in (("handoff", "normal", "threads at one lock, empty s
 # progress or lock.
 KNOBS = {name: {f"MPIR_CVAR_CH4_{variable}": value} for name, variable, value in (
     ("no inject", "SHM_INJECT", "0"), ("batch 1", "SHM_BATCH", "1"),
-    ("no prefetch", "SHM_PREFETCH", "0"),
+    ("no prefetch", "SHM_PREFETCH", "0"), ("no streaming stores", "SHM_NONTEMPORAL", "0"),
+    ("streaming stores", "SHM_NONTEMPORAL", "1"),
     ("netmod each poll", "NETMOD_TURN", "1"), ("no early yield", "EARLY_YIELD", "0"),
     ("no spin", "WAIT_SPIN_USEC", "0"), ("no long pauses", "TAKEN_PAUSES", "16"),
     ("1 poll before sleep", "WAIT_POLLS", "1"), ("64 polls before sleep", "WAIT_POLLS", "64"),

@@ -164,6 +164,18 @@ cvars:
         later, unless another sender interferes; and a message that finds its receive prefetches the
         next one that was posted for the same source and tag. 0: no prefetch.
 
+    - name        : MPIR_CVAR_CH4_SHM_NONTEMPORAL
+      category    : CH4_THREADS
+      type        : int
+      default     : -1
+      class       : none
+      verbosity   : MPI_T_VERBOSITY_USER_BASIC
+      scope       : MPI_T_SCOPE_LOCAL
+      description : >-
+        Whether a send within a node copies contiguous data of 4096 bytes and more into shared memory
+        past the caches (non-temporal stores, on x86-64). -1: if that has lately been the faster way,
+        for each receiver and size; 0: never; 1: always.
+
     - name        : MPIR_CVAR_CH4_NETMOD_TURN
       category    : CH4_THREADS
       type        : int

@@ -49,9 +49,9 @@ static void rig_end(rig_t *rig)
 
 static uint32_t rig_take(rig_t *rig)
 {
-    if (!tsm_returns_has_used(&rig->own))
+    if (!tsm_returns_used(&rig->own))
         tsm_returns_collect(rig->returns, &rig->own, NULL, NULL);
-    return tsm_returns_take_newest(&rig->own);
+    return tsm_returns_take_newest(&rig->own, 0);
 }
 
 /* So many cells come, each once, and then none. order: where they go. */
@@ -221,7 +221,7 @@ static void oldest(rig_t *rig, uint32_t *order)
         tsm_returns_give(rig->returns, order[i - 1]);
     tsm_returns_collect(rig->returns, &rig->own, NULL, NULL);
     if (early > 2) {            /* the last one that was given is the newest */
-        assert_int_equal(tsm_returns_take_newest(&rig->own), order[0]);
+        assert_int_equal(tsm_returns_take_newest(&rig->own, 0), order[0]);
         assert_int_equal(tsm_returns_take_oldest(&rig->own, 0), order[early - 1]);
         tsm_returns_keep(&rig->own, order[0]);
         tsm_returns_keep(&rig->own, order[early - 1]);

@@ -10,17 +10,20 @@
  *
  * Interface:  tsm_returns_size(), _init()   the memory, by the owner
  *             tsm_returns_own_size()        bytes of the owner's list
- *             tsm_returns_take_newest()     a free cell's number, or TSM_RETURNS_NONE: the one that
- *                                           came back last, else one that was never used. The owner
- *             tsm_returns_take_oldest()     the same: one that was never used, while fewer than `early'
- *                                           have been, else the one that came back first. The owner
- *             tsm_returns_has_used()        is one free that came back? The owner
+ *             tsm_returns_take_newest()     a free cell's number, or TSM_RETURNS_NONE: one that was
+ *                                           never used, while fewer than `early' have been or if no
+ *                                           other is free, else the one that came back last. The owner
+ *             tsm_returns_take_oldest()     the same, but the one that came back first. The owner
+ *             tsm_returns_used()            how many are free that came back. The owner
+ *             tsm_returns_newest()          which one came back last, if there is one. The owner
  *             tsm_returns_collect()         make those free that were given back. The owner
  *             tsm_returns_keep()            give one back, as the newest. The owner
  *             tsm_returns_give()            give one back. Any thread of any process
+ *             tsm_returns_expect()          a hint: a give will follow. Any thread of any process
  *
  * Source:     R. K. Treiber, "Systems Programming: Coping with Parallelism", IBM RJ 5118, 1986,
- *             with a collect that empties the stack by one swap.
+ *             with a collect that empties the stack by one swap, and no link below the first cell:
+ *             one that comes back alone moves the line of the top, and no other.
  * Threads:    any number that give; one owner at a time, which may change if a lock lies between.
  * Progress:   take, keep and collect (a step for each cell) are wait-free; give is lock-free.
  *
@@ -38,7 +41,10 @@
 
 #define TSM_RETURNS_NONE UINT32_MAX
 
-/* The shared part: begins a cache line. Links hold a number + 1; 0 ends a list. */
+/* In a top or link: that cell is the last of the list, and its own link says nothing. */
+#define TSM_RETURNS_LAST_ (UINT32_C(1) << 31)
+
+/* The shared part: begins a cache line. The top, 0 if there is no cell, and links hold a number + 1. */
 typedef struct tsm_returns {
     TSM_ATOMIC(uint32_t) top;
     char pad[TSM_CACHELINE - sizeof(uint32_t)];
@@ -68,7 +74,7 @@ static inline uint32_t tsm_returns_room_(uint32_t cells)
     return room;
 }
 
-/* Bytes of `used' for so many cells, at most 2^31. */
+/* Bytes of `used' for so many cells, fewer than 2^31. */
 static inline size_t tsm_returns_own_size(uint32_t cells)
 {
     return tsm_returns_room_(cells) * sizeof(uint32_t);
@@ -83,9 +89,27 @@ static inline void tsm_returns_init(tsm_returns_t *returns, uint32_t cells, tsm_
     *own = (tsm_returns_own_t) { used, tsm_returns_room_(cells) - 1, 0, 0, 0, cells };
 }
 
-static inline int tsm_returns_has_used(const tsm_returns_own_t *own)
+static inline uint32_t tsm_returns_used(const tsm_returns_own_t *own)
 {
-    return own->newest != own->oldest;
+    return own->newest - own->oldest;
+}
+
+static inline uint32_t tsm_returns_newest(const tsm_returns_own_t *own)
+{
+    return own->used[(own->newest - 1) & own->mask];
+}
+
+static inline uint32_t tsm_returns_cell_(uint32_t link)
+{
+    return (link & ~TSM_RETURNS_LAST_) - 1;
+}
+
+/* The link behind this one, or 0. */
+static inline uint32_t tsm_returns_after_(tsm_returns_t *returns, uint32_t link)
+{
+    if (link & TSM_RETURNS_LAST_)
+        return 0;
+    return tsm_load(&returns->next[tsm_returns_cell_(link)], TSM_RELAXED);
 }
 
 /* came(arg, cell) is called for each, unless it is NULL. The stack has the newest first. */
@@ -97,14 +121,14 @@ static inline void tsm_returns_collect(tsm_returns_t *returns, tsm_returns_own_t
     if (tsm_load(&returns->top, TSM_RELAXED) == 0)
         return;
     first = tsm_swap(&returns->top, 0, TSM_ACQUIRE);
-    for (link = first; link != 0; link = tsm_load(&returns->next[link - 1], TSM_RELAXED))
+    for (link = first; link != 0; link = tsm_returns_after_(returns, link))
         n++;
     own->newest += n;
     n = own->newest;
-    for (link = first; link != 0; link = tsm_load(&returns->next[link - 1], TSM_RELAXED)) {
-        own->used[--n & own->mask] = link - 1;
+    for (link = first; link != 0; link = tsm_returns_after_(returns, link)) {
+        own->used[--n & own->mask] = tsm_returns_cell_(link);
         if (came)
-            came(arg, link - 1);
+            came(arg, tsm_returns_cell_(link));
     }
 }
 
@@ -113,16 +137,17 @@ static inline uint32_t tsm_returns_touch_(tsm_returns_own_t *own)
     return own->touched < own->cells ? own->touched++ : TSM_RETURNS_NONE;
 }
 
-static inline uint32_t tsm_returns_take_newest(tsm_returns_own_t *own)
+/* early: at most the number of cells. */
+static inline uint32_t tsm_returns_take_newest(tsm_returns_own_t *own, uint32_t early)
 {
-    if (!tsm_returns_has_used(own))
+    if (own->touched < early || !tsm_returns_used(own))
         return tsm_returns_touch_(own);
     return own->used[--own->newest & own->mask];
 }
 
 static inline uint32_t tsm_returns_take_oldest(tsm_returns_own_t *own, uint32_t early)
 {
-    if (own->touched < early || !tsm_returns_has_used(own))
+    if (own->touched < early || !tsm_returns_used(own))
         return tsm_returns_touch_(own);
     return own->used[own->oldest++ & own->mask];
 }
@@ -134,11 +159,21 @@ static inline void tsm_returns_keep(tsm_returns_own_t *own, uint32_t cell)
 
 static inline void tsm_returns_give(tsm_returns_t *returns, uint32_t cell)
 {
-    uint32_t top = tsm_load(&returns->top, TSM_RELAXED);
+    uint32_t top = tsm_load(&returns->top, TSM_RELAXED), link;
 
-    do
-        tsm_store(&returns->next[cell], top, TSM_RELAXED);
-    while (!tsm_cas(&returns->top, &top, cell + 1, TSM_RELEASE, TSM_RELAXED));
+    do {
+        link = cell + 1;
+        if (top == 0)
+            link |= TSM_RETURNS_LAST_;
+        else
+            tsm_store(&returns->next[cell], top, TSM_RELAXED);
+    } while (!tsm_cas(&returns->top, &top, link, TSM_RELEASE, TSM_RELAXED));
+}
+
+/* The owner has had the line last. */
+static inline void tsm_returns_expect(tsm_returns_t *returns)
+{
+    tsm_prefetch_write(returns);
 }
 
 #endif /* TSM_RETURNS_H_INCLUDED */

@@ -59,7 +59,7 @@ static uint32_t take(void)
     uint32_t cell;
 
     tsm_returns_collect(&memory.returns, &own, NULL, NULL);
-    while ((cell = tsm_returns_take_newest(&own)) == TSM_RETURNS_NONE) {
+    while ((cell = tsm_returns_take_newest(&own, 0)) == TSM_RETURNS_NONE) {
         sched_yield();
         tsm_returns_collect(&memory.returns, &own, NULL, NULL);
     }
@@ -80,7 +80,7 @@ static void *takes(void *arg)
     user[cell] = NOBODY;
     tsm_returns_keep(&own, cell);
     assert(take() == cell);
-    assert(tsm_returns_take_newest(&own) == TSM_RETURNS_NONE);
+    assert(tsm_returns_take_newest(&own, 0) == TSM_RETURNS_NONE);
     return NULL;
 }
 
@@ -90,7 +90,7 @@ int main(void)
 {
     tsm_returns_init(&memory.returns, CELLS, &own, used);
     for (uint32_t i = 0; i < CELLS; i++)
-        assert(tsm_returns_take_newest(&own) < CELLS);
+        assert(tsm_returns_take_newest(&own, 0) < CELLS);
     user[1] = user[2] = 1;      /* the other one is the first thread's */
     client_team(3, bodies);
     return 0;

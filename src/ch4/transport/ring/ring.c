@@ -10,6 +10,8 @@
 
 #include "mpidu_init_shm.h"
 #include "threads/settings.h"
+#include "tsm/tsm_copy.h"
+#include "tsm/tsm_load.h"
 
 MPIDI_POSIX_ring_global_t MPIDI_POSIX_ring_global;
 
@@ -156,19 +158,78 @@ int MPIDI_POSIX_ring_finalize(void)
     return mpi_errno;
 }
 
-/* Copy header and data into the cell. Returns the size of the payload. */
-static MPI_Aint fill_cell(char *cell, const MPIDI_POSIX_ring_segment_t * segment, MPI_Aint * sent)
+/* 1 if the data of a segment may go past the caches. Not what a GPU may have, or what has to be packed. */
+static int may_go_away(const MPIDI_POSIX_ring_segment_t * segment)
 {
-    MPI_Aint room = segment->am_hdr ? MPIDI_POSIX_ring_header_room(segment->am_hdr_sz) : 0;
+#ifdef MPL_HAVE_GPU
+    return 0;
+#else
+    int is_contig;
+
+    MPIDI_Datatype_check_contig(segment->datatype, is_contig);
+    return is_contig && segment->size >= MPIDI_POSIX_RING_WAY_LEAST &&
+        MPIR_CVAR_CH4_SHM_NONTEMPORAL != 0;
+#endif
+}
+
+/* How the data of a segment is copied: 1: past the caches. *way: NULL if that is not timed. */
+static int choose_way(MPIDI_POSIX_ring_cells_t * cells, int local_rank,
+                      const MPIDI_POSIX_ring_segment_t * segment, MPIDI_POSIX_ring_way_t ** way)
+{
+    int timed, away;
+
+    *way = NULL;
+    if (!may_go_away(segment))
+        return 0;
+    if (MPIR_CVAR_CH4_SHM_NONTEMPORAL > 0)
+        return 1;
+    *way = MPIDI_POSIX_ring_way_of(cells->ways, local_rank, (size_t) segment->size);
+    away = MPIDI_POSIX_ring_way_choose(*way, &timed);
+    if (!timed || cells->timed != TSM_RETURNS_NONE)
+        *way = NULL;
+    return away;
+}
+
+static MPI_Aint copy_away(char *to, MPI_Aint room, const MPIDI_POSIX_ring_segment_t * segment)
+{
+    const MPI_Aint size = MPL_MIN(room, segment->size);
+    MPI_Aint lb;
+
+    MPIDI_Datatype_check_lb(segment->datatype, lb);
+    tsm_copy_away(to, (const char *) segment->buf + lb + segment->offset, (size_t) size);
+    return size;
+}
+
+/* Copy header and data into the cell. Returns the size of the payload. */
+static MPI_Aint fill_cell(char *cell, const MPIDI_POSIX_ring_segment_t * segment, int away,
+                          MPI_Aint * sent)
+{
+    MPI_Aint used = segment->am_hdr ? MPIDI_POSIX_ring_header_room(segment->am_hdr_sz) : 0;
+    const MPI_Aint room = (MPI_Aint) MPIDI_POSIX_ring_global.cell_size - used;
 
     if (segment->am_hdr)
         memcpy(cell, segment->am_hdr, segment->am_hdr_sz);
     if (sent) {
-        MPIR_Typerep_pack(segment->buf, segment->count, segment->datatype, segment->offset,
-                          cell + room, (MPI_Aint) MPIDI_POSIX_ring_global.cell_size - room, sent);
-        room += *sent;
+        if (away)
+            *sent = copy_away(cell + used, room, segment);
+        else
+            MPIR_Typerep_pack(segment->buf, segment->count, segment->datatype, segment->offset,
+                              cell + used, room, sent);
+        used += *sent;
     }
-    return room;
+    return used;
+}
+
+/* A message like this one may follow: ask for the lines of its cell, which its receiver had last. */
+static void ask_next_cell(const MPIDI_POSIX_ring_cells_t * cells, int src_vsi, MPI_Aint size)
+{
+    const uint32_t cell = MPIDI_POSIX_ring_cells_next(cells);
+
+    if (cell != TSM_RETURNS_NONE && size <= MPIDI_POSIX_RING_TINY + 64 && MPIR_CVAR_CH4_SHM_PREFETCH) {
+        const char *at = MPIDI_POSIX_ring_cell(MPIDI_POSIX_global.my_local_rank, src_vsi, cell);
+        for (MPI_Aint i = 0; i < size; i += TSM_CACHELINE)
+            tsm_prefetch_write(at + i);
+    }
 }
 
 /* The data is packed before a slot is claimed, as in send_cell. */
@@ -186,33 +247,60 @@ int MPIDI_POSIX_ring_send_packed(tsm_ring_writer_t * writer, int src_vsi,
                                       segment->am_hdr_sz, packed, size, sent);
 }
 
+/* The receiver of a timed copy leaves its time at the end of the cell, which it has read. */
+static void begin_timing(MPIDI_POSIX_ring_cells_t * cells, uint32_t cell, char *at,
+                         MPIDI_POSIX_ring_way_t * way, int away, uint64_t ns)
+{
+    cells->timed = cell;
+    cells->ways->timing = (MPIDI_POSIX_ring_timing_t) {
+        way, MPIDI_POSIX_ring_time_at(at), ns, away
+    };
+}
+
 /* The cell is filled before a slot is claimed, since the slots behind a claimed one wait for it. */
 int MPIDI_POSIX_ring_send_cell(tsm_ring_writer_t * writer, int local_rank, int src_vsi,
                                const MPIDI_POSIX_ring_segment_t * segment, MPI_Aint * sent)
 {
     MPIDI_POSIX_ring_cells_t *cells = &MPIDI_POSIX_ring_global.vsi[src_vsi].cells;
-    const int rank = MPIDI_POSIX_global.my_local_rank;
+    int away, is_new, flags = MPIDI_POSIX_RING_IN_CELL;
     MPIDI_POSIX_ring_slot_t *slot;
+    MPIDI_POSIX_ring_way_t *way;
     MPI_Aint payload_size;
-    uint64_t position;
+    uint64_t position, ns;
     uint32_t cell;
+    char *at;
 
     if (tsm_ring_is_full(writer))
         return MPIDI_POSIX_NOK;
-    cell = MPIDI_POSIX_ring_cells_take(cells, local_rank, segment->size);
+    away = choose_way(cells, local_rank, segment, &way);
+    cell = MPIDI_POSIX_ring_cells_take(cells, local_rank, segment->size, away, &is_new);
     if (cell == TSM_RETURNS_NONE)
         return MPIDI_POSIX_NOK;
-    payload_size = fill_cell(MPIDI_POSIX_ring_cell(rank, src_vsi, cell), segment, sent);
+    if (is_new)
+        way = NULL;
+    at = MPIDI_POSIX_ring_cell(MPIDI_POSIX_global.my_local_rank, src_vsi, cell);
+    ns = way ? tsm_now_ns() : 0;
+    payload_size = fill_cell(at, segment, away, sent);
+    if (way)
+        ns = tsm_now_ns() - ns;
     slot = (MPIDI_POSIX_ring_slot_t *) tsm_ring_claim(writer, &position);
     if (!slot) {
         MPIDI_POSIX_ring_cells_keep(cells, cell);
         return MPIDI_POSIX_NOK;
     }
+    if (way) {
+        begin_timing(cells, cell, at, way, away, ns);
+        flags |= MPIDI_POSIX_RING_TIMED;
+    }
+    if (!MPIDI_POSIX_ring_cells_looks(segment->size, away))
+        flags |= MPIDI_POSIX_RING_LATER;
+    MPIDI_POSIX_ring_fetch_ahead(writer, position, src_vsi, 1);
     MPIDI_POSIX_ring_fill(slot, src_vsi, segment->msg_hdr,
                           segment->am_hdr ? MPIDI_POSIX_ring_header_room(segment->am_hdr_sz) : 0,
-                          payload_size, MPIDI_POSIX_RING_IN_CELL);
+                          payload_size, flags);
     slot->u.cell = cell;
     tsm_ring_publish(&slot->slot, position);
+    ask_next_cell(cells, src_vsi, payload_size);
     return MPIDI_POSIX_OK;
 }
 

@@ -15,25 +15,34 @@
  *   MPIDI_POSIX_ring_cells_free   at the end
  *   MPIDI_POSIX_ring_cells_take   one for a message to a process, or TSM_RETURNS_NONE
  *   MPIDI_POSIX_ring_cells_keep   the message was not sent
+ *   MPIDI_POSIX_ring_cells_next   the one that the next tiny data will take, or TSM_RETURNS_NONE
  *
  * Short data takes the cell that came back last, so that what is in use fits into the caches and the
- * table of pages. Long data takes the one that came back first: the C library copies it with string
- * instructions (from 8 KB on, glibc on processors with AVX-512), and on an AMD EPYC these took 2 to 4
- * times as long if the lines were still with the receiver's core (messages of 64 KB: 18 us in place
- * of 8). It goes round half of the cells. */
+ * table of pages. For tiny data the look whether any came back, at a line that the receiver had last, costs
+ * more than that: it uses up what it has, of 8 cells at least, before it looks. Long data takes the one that came back first, and goes round half of the
+ * cells: on an AMD EPYC a copy took up to 4 times as long if the lines were still with the receiver's
+ * core (streaming stores of 4 KB: 0.85 us in place of 0.7; the string instructions that the C library
+ * has from 8 KB on: 18 us in place of 8 for 64 KB). */
 
-/* The longest data that counts as short, in bytes. */
+/* The longest data that counts as tiny, and as short if it is not copied past the caches, in bytes. */
+#define MPIDI_POSIX_RING_TINY 1024
 #define MPIDI_POSIX_RING_SHORT 8192
 
+/* The cells that tiny data begins with, and what is copied past the caches. */
+#define MPIDI_POSIX_RING_CELLS_FEW 8
+
 #include "mpidimpl.h"
+#include "ring_way.h"
 #include "tsm/queue/tsm_returns.h"
 
 typedef struct MPIDI_POSIX_ring_cells {
     tsm_returns_t *returns;     /* shared: the receivers give them back there */
     tsm_returns_own_t own;      /* the free ones */
     uint32_t free;              /* their number */
+    uint32_t timed;             /* the one whose copy is timed, or TSM_RETURNS_NONE */
     uint32_t *held;             /* [local rank]: how many a process has */
     int *holder;                /* [cell]: local rank, if it is not free */
+    MPIDI_POSIX_ring_ways_t *ways;
 } MPIDI_POSIX_ring_cells_t;
 
 static inline int MPIDI_POSIX_ring_cells_init(MPIDI_POSIX_ring_cells_t * c, tsm_returns_t * returns,
@@ -44,9 +53,11 @@ static inline int MPIDI_POSIX_ring_cells_init(MPIDI_POSIX_ring_cells_t * c, tsm_
     tsm_returns_init(returns, cells, &c->own, used);
     c->returns = returns;
     c->free = cells;
+    c->timed = TSM_RETURNS_NONE;
     c->held = MPL_calloc(num_local, sizeof(c->held[0]), MPL_MEM_SHM);
     c->holder = MPL_calloc(cells, sizeof(c->holder[0]), MPL_MEM_SHM);
-    return used && c->held && c->holder;
+    c->ways = MPL_calloc(1, MPIDI_POSIX_ring_ways_size(num_local), MPL_MEM_SHM);
+    return used && c->held && c->holder && c->ways;
 }
 
 static inline void MPIDI_POSIX_ring_cells_free(MPIDI_POSIX_ring_cells_t * c)
@@ -54,35 +65,65 @@ static inline void MPIDI_POSIX_ring_cells_free(MPIDI_POSIX_ring_cells_t * c)
     MPL_free(c->own.used);
     MPL_free(c->held);
     MPL_free(c->holder);
+    MPL_free(c->ways);
 }
 
 static inline void MPIDI_POSIX_ring_cells_came(void *cells, uint32_t cell)
 {
     MPIDI_POSIX_ring_cells_t *c = cells;
 
+    if (cell == c->timed) {
+        MPIDI_POSIX_ring_way_end(&c->ways->timing);
+        c->timed = TSM_RETURNS_NONE;
+    }
     c->held[c->holder[cell]]--;
     c->free++;
 }
 
-/* size: of the data. */
-static inline uint32_t MPIDI_POSIX_ring_cells_take(MPIDI_POSIX_ring_cells_t * c, int local_rank,
-                                                   MPI_Aint size)
+/* 1 if such data looks often which cells came back: whenever a multiple of four is free, so that it goes
+ * on with one that came back just now. All other data looks when none is. size: of the data; away:
+ * whether it is copied past the caches. */
+static inline int MPIDI_POSIX_ring_cells_looks(MPI_Aint size, int away)
 {
-    const int is_short = size <= MPIDI_POSIX_RING_SHORT;
+    return size > MPIDI_POSIX_RING_TINY && size <= MPIDI_POSIX_RING_SHORT && !away;
+}
+
+static inline int MPIDI_POSIX_ring_cells_must_look(const MPIDI_POSIX_ring_cells_t * c, int looks)
+{
+    const uint32_t used = tsm_returns_used(&c->own);
+
+    return looks ? used % 4 == 0 : used == 0;
+}
+
+/* *is_new: the cell was never used, so its pages may not be there yet. */
+static inline uint32_t MPIDI_POSIX_ring_cells_take(MPIDI_POSIX_ring_cells_t * c, int local_rank,
+                                                   MPI_Aint size, int away, int *is_new)
+{
+    const uint32_t half = c->own.cells / 2, few = MPL_MIN(half, MPIDI_POSIX_RING_CELLS_FEW);
+    const uint32_t touched = c->own.touched;
+    const int looks = MPIDI_POSIX_ring_cells_looks(size, away);
     uint32_t cell;
 
-    if (is_short || c->held[local_rank] >= c->free || !tsm_returns_has_used(&c->own))
+    if (c->held[local_rank] >= c->free || MPIDI_POSIX_ring_cells_must_look(c, looks))
         tsm_returns_collect(c->returns, &c->own, MPIDI_POSIX_ring_cells_came, c);
     if (c->held[local_rank] >= c->free)
         return TSM_RETURNS_NONE;
-    if (is_short)
-        cell = tsm_returns_take_newest(&c->own);
+    if (looks)
+        cell = tsm_returns_take_newest(&c->own, 0);
+    else if (size <= MPIDI_POSIX_RING_TINY)
+        cell = tsm_returns_take_newest(&c->own, few);
     else
-        cell = tsm_returns_take_oldest(&c->own, c->own.cells / 2);
+        cell = tsm_returns_take_oldest(&c->own, away ? few : half);
+    *is_new = c->own.touched != touched;
     c->free--;
     c->held[local_rank]++;
     c->holder[cell] = local_rank;
     return cell;
+}
+
+static inline uint32_t MPIDI_POSIX_ring_cells_next(const MPIDI_POSIX_ring_cells_t * c)
+{
+    return tsm_returns_used(&c->own) ? tsm_returns_newest(&c->own) : TSM_RETURNS_NONE;
 }
 
 static inline void MPIDI_POSIX_ring_cells_keep(MPIDI_POSIX_ring_cells_t * c, uint32_t cell)

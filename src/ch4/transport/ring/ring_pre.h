@@ -15,6 +15,7 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_POSIX_ring_recv_brief(int vsi) ATTRIBUTE((unu
 typedef struct MPIDI_POSIX_eager_ring_recv_transaction {
     uint32_t cell;              /* with the data of a long message, or TSM_RETURNS_NONE */
     int cell_from;              /* local rank of its process */
+    uint64_t begin;             /* of a timed one, in ns; else 0 */
 } MPIDI_POSIX_eager_ring_recv_transaction_t;
 
 #endif /* POSIX_EAGER_RING_PRE_H_INCLUDED */

@@ -7,9 +7,9 @@
 #define POSIX_EAGER_RING_RECV_H_INCLUDED
 
 #include "ring_types.h"
+#include "tsm/tsm_load.h"
 
-/* Ask for the lines of a payload behind that of the header, all at once: the data is read later. Not
- * worth it for cells. */
+/* Ask for the lines of a payload behind that of the header, all at once: the data is read later. */
 MPL_STATIC_INLINE_PREFIX void MPIDI_POSIX_ring_ask(const char *payload, size_t size)
 {
     for (size_t at = TSM_CACHELINE; at < size; at += TSM_CACHELINE)
@@ -42,8 +42,14 @@ MPIDI_POSIX_eager_recv_begin(int vsi, MPIDI_POSIX_eager_recv_transaction_t * tra
         transaction->transport.ring.cell = TSM_RETURNS_NONE;
     } else {
         transaction->payload = MPIDI_POSIX_ring_cell(slot->from, slot->src_vsi, slot->u.cell);
+        if (slot->flags & MPIDI_POSIX_RING_LATER)
+            tsm_returns_expect(MPIDI_POSIX_ring_returns(slot->from, slot->src_vsi));
+        if (transaction->payload_sz <= MPIDI_POSIX_RING_TINY + 64)
+            MPIDI_POSIX_ring_ask(transaction->payload, transaction->payload_sz);
         transaction->transport.ring.cell = slot->u.cell;
         transaction->transport.ring.cell_from = slot->from;
+        transaction->transport.ring.begin =
+            unlikely(slot->flags & MPIDI_POSIX_RING_TIMED) ? tsm_now_ns() : 0;
     }
     return MPIDI_POSIX_OK;
 }
@@ -55,14 +61,25 @@ MPIDI_POSIX_eager_recv_memcpy(MPIDI_POSIX_eager_recv_transaction_t * transaction
     MPIR_Typerep_copy(dst, src, size);
 }
 
+/* Done with the cell of a message. */
+MPL_STATIC_INLINE_PREFIX void
+MPIDI_POSIX_ring_give_cell(const MPIDI_POSIX_eager_recv_transaction_t * transaction)
+{
+    const uint32_t cell = transaction->transport.ring.cell;
+    const int from = transaction->transport.ring.cell_from;
+    const uint64_t begin = transaction->transport.ring.begin;
+
+    if (unlikely(begin))
+        *MPIDI_POSIX_ring_time_at(MPIDI_POSIX_ring_cell(from, transaction->src_vsi, cell)) =
+            (uint32_t) (tsm_now_ns() - begin);
+    tsm_returns_give(MPIDI_POSIX_ring_returns(from, transaction->src_vsi), cell);
+}
+
 MPL_STATIC_INLINE_PREFIX void
 MPIDI_POSIX_eager_recv_commit(MPIDI_POSIX_eager_recv_transaction_t * transaction)
 {
-    const uint32_t cell = transaction->transport.ring.cell;
-
-    if (unlikely(cell != TSM_RETURNS_NONE))
-        tsm_returns_give(MPIDI_POSIX_ring_returns(transaction->transport.ring.cell_from,
-                                                  transaction->src_vsi), cell);
+    if (unlikely(transaction->transport.ring.cell != TSM_RETURNS_NONE))
+        MPIDI_POSIX_ring_give_cell(transaction);
     tsm_ring_give_back(&MPIDI_POSIX_ring_global.vsi[transaction->dst_vsi].reader);
 }
 

@@ -22,7 +22,9 @@
 typedef enum {
     MPIDI_POSIX_RING_HEAD = 1,  /* begins a message, so it has an active message header */
     MPIDI_POSIX_RING_IN_CELL = 2,       /* the payload is in the cell whose number is in the slot */
-    MPIDI_POSIX_RING_BRIEF = 4  /* all of it is in the first line */
+    MPIDI_POSIX_RING_BRIEF = 4, /* all of it is in the first line */
+    MPIDI_POSIX_RING_LATER = 16,        /* the sender will not look soon whether the cell has come back */
+    MPIDI_POSIX_RING_TIMED = 8  /* the sender wants to know how long the receiver takes (ring_way.h) */
 } MPIDI_POSIX_ring_flags_t;
 
 /* The most data of a brief message: what a line has besides. */
@@ -91,6 +93,12 @@ MPL_STATIC_INLINE_PREFIX char *MPIDI_POSIX_ring_cell(int local_rank, int vsi, ui
 {
     return MPIDI_POSIX_ring_box(local_rank, vsi) + MPIDI_POSIX_ring_global.cells_at +
         cell * MPIDI_POSIX_ring_global.cell_size;
+}
+
+/* In a cell: for the time of its receiver, once that has read the data. */
+MPL_STATIC_INLINE_PREFIX uint32_t *MPIDI_POSIX_ring_time_at(char *cell)
+{
+    return (uint32_t *) (cell + MPIDI_POSIX_ring_global.cell_size) - 1;
 }
 
 #endif /* POSIX_EAGER_RING_TYPES_H_INCLUDED */
