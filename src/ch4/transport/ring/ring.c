@@ -158,7 +158,7 @@ int MPIDI_POSIX_ring_finalize(void)
     return mpi_errno;
 }
 
-/* 1 if the data of a segment may go past the caches. Not what a GPU may have, or what has to be packed. */
+/* 1 if the data of a segment may go past the caches: not if a GPU may have it, or if it has gaps. */
 static int may_go_away(const MPIDI_POSIX_ring_segment_t * segment)
 {
 #ifdef MPL_HAVE_GPU

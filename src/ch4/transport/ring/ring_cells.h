@@ -18,11 +18,11 @@
  *   MPIDI_POSIX_ring_cells_next   the one that the next tiny data will take, or TSM_RETURNS_NONE
  *
  * Short data takes the cell that came back last, so that what is in use fits into the caches and the
- * table of pages. For tiny data the look whether any came back, at a line that the receiver had last, costs
- * more than that: it uses up what it has, of 8 cells at least, before it looks. Long data takes the one that came back first, and goes round half of the
- * cells: on an AMD EPYC a copy took up to 4 times as long if the lines were still with the receiver's
- * core (streaming stores of 4 KB: 0.85 us in place of 0.7; the string instructions that the C library
- * has from 8 KB on: 18 us in place of 8 for 64 KB). */
+ * table of pages. To look whether any came back costs a line, which the receiver had last. For tiny data
+ * that is most of the cost, so it looks only when it has used up what was free, 8 cells at least. Long
+ * data takes the cell that came back first, and goes round half of them: on an AMD EPYC a copy took up
+ * to 4 times as long if the lines were still with the receiver's core (64 KB by the string instructions
+ * that the C library uses from 8 KB on: 18 us in place of 8). */
 
 /* The longest data that counts as tiny, and as short if it is not copied past the caches, in bytes. */
 #define MPIDI_POSIX_RING_TINY 1024
@@ -80,9 +80,9 @@ static inline void MPIDI_POSIX_ring_cells_came(void *cells, uint32_t cell)
     c->free++;
 }
 
-/* 1 if such data looks often which cells came back: whenever a multiple of four is free, so that it goes
- * on with one that came back just now. All other data looks when none is. size: of the data; away:
- * whether it is copied past the caches. */
+/* 1 if such data looks which cells came back whenever it has a multiple of four, so that it goes on with
+ * one that came back lately. All other data looks when it has none. size: of the data; away: it is
+ * copied past the caches. */
 static inline int MPIDI_POSIX_ring_cells_looks(MPI_Aint size, int away)
 {
     return size > MPIDI_POSIX_RING_TINY && size <= MPIDI_POSIX_RING_SHORT && !away;
