@@ -18,11 +18,11 @@
  *   MPIDI_POSIX_ring_cells_next   the one that the next tiny data will take, or TSM_RETURNS_NONE
  *
  * Short data takes the cell that came back last, so that what is in use fits into the caches and the
- * table of pages. To look whether any came back costs a line, which the receiver had last. For tiny data
- * that is most of the cost, so it looks only when it has used up what was free, 8 cells at least. Long
- * data takes the cell that came back first, and goes round half of them: on an AMD EPYC a copy took up
- * to 4 times as long if the lines were still with the receiver's core (64 KB by the string instructions
- * that the C library uses from 8 KB on: 18 us in place of 8). */
+ * table of pages. A look whether any came back costs a line, which the receiver had last. For tiny data
+ * that is much, so it looks only when it has used up what was free, 8 cells at least. Long data takes
+ * the cell that came back first, and goes round half of them: on an AMD EPYC a copy took up to 4 times
+ * as long if the lines were still with the receiver's core (64 KB by the string instructions that the C
+ * library uses from 8 KB on: 18 us in place of 8). */
 
 /* The longest data that counts as tiny, and as short if it is not copied past the caches, in bytes. */
 #define MPIDI_POSIX_RING_TINY 1024
@@ -80,7 +80,7 @@ static inline void MPIDI_POSIX_ring_cells_came(void *cells, uint32_t cell)
     c->free++;
 }
 
-/* 1 if such data looks which cells came back whenever it has a multiple of four, so that it goes on with
+/* 1 if such data looks which cells came back whenever it has a multiple of four, to go on with
  * one that came back lately. All other data looks when it has none. size: of the data; away: it is
  * copied past the caches. */
 static inline int MPIDI_POSIX_ring_cells_looks(MPI_Aint size, int away)

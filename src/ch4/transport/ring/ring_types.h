@@ -23,7 +23,7 @@ typedef enum {
     MPIDI_POSIX_RING_HEAD = 1,  /* begins a message, so it has an active message header */
     MPIDI_POSIX_RING_IN_CELL = 2,       /* the payload is in the cell whose number is in the slot */
     MPIDI_POSIX_RING_BRIEF = 4, /* all of it is in the first line */
-    MPIDI_POSIX_RING_TIMED = 8, /* the receiver leaves the time that it takes in the cell (ring_way.h) */
+    MPIDI_POSIX_RING_TIMED = 8, /* the receiver leaves the time it takes in the cell (ring_way.h) */
     MPIDI_POSIX_RING_LATER = 16 /* the sender will not look soon for the cell to come back */
 } MPIDI_POSIX_ring_flags_t;
 

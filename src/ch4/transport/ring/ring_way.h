@@ -82,7 +82,7 @@ static inline int MPIDI_POSIX_ring_way_choose(MPIDI_POSIX_ring_way_t * way, int 
     return is_faster;
 }
 
-/* A time that is much longer than the ones before may be that of another thread; a short one is right. */
+/* A time much longer than the ones before may be that of another thread; a short one is right. */
 static inline void MPIDI_POSIX_ring_way_add(uint32_t * ns, uint64_t took)
 {
     const uint64_t before = *ns ? *ns : took;
