@@ -2,8 +2,9 @@
  * See COPYRIGHT in top-level directory */
 
 /* Accumulates whose operation is not defined for their type: each call gives MPI_ERR_OP, or the flush
- * does; none waits for ever. Those that are defined, and MPI_REPLACE and MPI_NO_OP, are carried out.
- * Without elements no operation is refused. */
+ * does; none waits for ever. Those whose elements are of several types, or of another at the target,
+ * give MPI_ERR_TYPE; neither process ends. Those that are defined, and MPI_REPLACE and MPI_NO_OP, are
+ * carried out. Without elements no operation is refused. */
 #include "mt.h"
 
 static MPI_Win win;
@@ -44,6 +45,38 @@ static void logical(void)
              "MPI_Allreduce");
 }
 
+static MPI_Datatype new_struct(int ints)
+{
+    int lengths[2] = { 1, ints };
+    MPI_Aint at[2] = { 0, sizeof(long) };
+    MPI_Datatype types[2] = { MPI_LONG, MPI_INT }, type;
+
+    MT_OK(MPI_Type_create_struct(2, lengths, at, types, &type));
+    MT_OK(MPI_Type_commit(&type));
+    return type;
+}
+
+static void other_types(void)
+{
+    long in[2] = { 0 }, out[2] = { 0 };
+    MPI_Datatype mixed = new_struct(1), one = new_struct(0);
+    MPI_Request r;
+
+    mt_fails(MPI_Accumulate(in, 1, MPI_LONG, 1, 0, 2, MPI_INT, MPI_SUM, win), MPI_ERR_TYPE, "ints");
+    mt_fails(MPI_Raccumulate(in, 1, MPI_LONG, 1, 0, 8, MPI_BYTE, MPI_REPLACE, win, &r), MPI_ERR_TYPE,
+             "MPI_REPLACE of bytes");
+    mt_fails(MPI_Get_accumulate(in, 4, pair, out, 8, MPI_BYTE, 1, 0, 1, MPI_LONG, MPI_SUM, win),
+             MPI_ERR_TYPE, "a derived type of bytes");
+    mt_fails(MPI_Accumulate(in, 1, mixed, 1, 0, 1, mixed, MPI_SUM, win), MPI_ERR_TYPE, "two types");
+    mt_fails(MPI_Accumulate(in, 1, mixed, 1, 0, 1, mixed, MPI_REPLACE, win), MPI_ERR_TYPE,
+             "MPI_REPLACE of two types");
+    MT_OK(MPI_Accumulate(in, 1, one, 1, 0, 1, MPI_LONG, MPI_SUM, win));
+    MT_OK(MPI_Get_accumulate(in, 1, mixed, out, 1, MPI_LONG, 1, 0, 1, MPI_LONG, MPI_NO_OP, win));
+    MT_OK(MPI_Win_flush(1, win));
+    MT_OK(MPI_Type_free(&mixed));
+    MT_OK(MPI_Type_free(&one));
+}
+
 static void defined(void)
 {
     int in[2] = { 3, 1 }, more[2] = { 5, 2 }, was[2] = { -1, -1 }, out[2] = { -1, -1 };
@@ -58,6 +91,24 @@ static void defined(void)
     MT_OK(MPI_Win_flush(1, win));
     MT_CHECK(was[0] == 5 && was[1] == 2, "MPI_SUM and MPI_MAXLOC gave %d, %d", was[0], was[1]);
     MT_CHECK(out[0] == 3 && out[1] == 1, "MPI_REPLACE gave %d, %d", out[0], out[1]);
+}
+
+/* The elements of a derived type are pairs. */
+static void pairs(void)
+{
+    static const struct {
+        long value;
+        int index;
+    } in = { 7, 4 };
+    MPI_Datatype one;
+
+    MT_OK(MPI_Type_contiguous(1, MPI_LONG_INT, &one));
+    MT_OK(MPI_Type_commit(&one));
+    MT_OK(MPI_Accumulate(&in, 1, MPI_LONG_INT, 1, 0, 1, one, MPI_REPLACE, win));
+    MT_OK(MPI_Accumulate(&in, 1, one, 1, 0, 1, MPI_LONG_INT, MPI_MAXLOC, win));
+    fails_by_op("pairs", MPI_Accumulate(&in, 1, one, 1, 0, 1, one, MPI_SUM, win));
+    MT_OK(MPI_Win_flush(1, win));
+    MT_OK(MPI_Type_free(&one));
 }
 
 static void empty(void)
@@ -89,7 +140,9 @@ int main(int argc, char **argv)
     if (mt.rank == 0) {
         undefined();
         logical();
+        other_types();
         defined();
+        pairs();
         empty();
     }
     MT_OK(MPI_Win_unlock_all(win));

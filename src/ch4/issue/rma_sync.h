@@ -68,6 +68,24 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_rma_waited(int mpi_errno)
     return mpi_errno;
 }
 
+/* Whether MPICH's MPI_Win_unlock may be called: while another target is locked it ends the process, if
+ * this one is not. */
+MPL_STATIC_INLINE_PREFIX int MPIDI_rma_may_unlock(int rank, MPIR_Win * win)
+{
+    MPIDIG_win_target_t *target;
+
+    if (MPIDIG_WIN(win, sync).access_epoch_type != MPIDIG_EPOTYPE_LOCK)
+        return 1;
+    target = MPIDIG_win_target_find(win, rank);
+    return target && target->sync.lock.locked;
+}
+
+static inline int MPIDI_rma_not_locked(const char *function, int line)
+{
+    return MPIR_Err_create_code(MPI_SUCCESS, MPIR_ERR_RECOVERABLE, function, line, MPI_ERR_RMA_SYNC,
+                                "**rmasync", NULL);
+}
+
 /* A call of MPICH that completes operations on a window or ends an epoch, with what belongs around it,
  * in a function that is called as the MPI function, with MPID in place of MPI. */
 #define MPIDI_RMA_SYNC(win_, call_) \

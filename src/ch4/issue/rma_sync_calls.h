@@ -32,7 +32,9 @@
 #define MPIDI_NM_mpi_win_flush_local_all(win_) \
     MPIDI_RMA_SYNC(win_, CSP_WIN(win_, flush_local_all, (win_)))
 #define MPIDI_NM_mpi_win_unlock(rank_, win_, av_) \
-    MPIDI_RMA_SYNC(win_, CSP_WIN(win_, unlock, (rank_, win_, av_)))
+    MPIDI_RMA_SYNC(win_, MPIDI_rma_may_unlock(rank_, win_) ? \
+                   CSP_WIN(win_, unlock, (rank_, win_, av_)) : \
+                   MPIDI_rma_not_locked(__func__, __LINE__))
 #define MPIDI_NM_mpi_win_unlock_all(win_) \
     MPIDI_RMA_SYNC(win_, CSP_WIN(win_, unlock_all, (win_)))
 

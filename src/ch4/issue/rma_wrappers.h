@@ -55,24 +55,49 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_issue_plain_rma(const MPIDI_op_t * op)
     return MPIDI_issue_rma(op, &none);
 }
 
-/* Returns an error if op is not defined for a type of the target: at the call, because the target of an
- * active message can only leave out its answer, so that a flush waits for ever. A type that has no
- * basic type of its own is left to what follows. An accumulate of no elements does nothing. */
-MPL_STATIC_INLINE_PREFIX int MPIDI_rma_check_op(MPI_Op op, int count, MPI_Datatype datatype)
+/* The predefined type of all elements of a datatype; none, if it has no elements or several types. */
+MPL_STATIC_INLINE_PREFIX MPI_Datatype MPIDI_rma_basic_type(MPI_Datatype datatype)
 {
-    MPI_Datatype basic = datatype;
+    MPIR_Datatype *dtp;
 
-    if (op == MPI_REPLACE || op == MPI_NO_OP || !HANDLE_IS_BUILTIN(op) || count == 0)
+    if (MPIR_DATATYPE_IS_PREDEFINED(datatype))
+        return datatype;
+    MPIR_Datatype_get_ptr(datatype, dtp);
+    return dtp->basic_type;
+}
+
+static inline int MPIDI_rma_type_error(const char *function, int line)
+{
+    return MPIR_Err_create_code(MPI_SUCCESS, MPIR_ERR_RECOVERABLE, function, line, MPI_ERR_TYPE,
+                                "**dtype", NULL);
+}
+
+/* Returns an error if op is not defined for a type of the target, or if the elements of origin and
+ * target are not all of one type: at the call, because the target of an active message can only leave
+ * out its answer, so that a flush waits for ever, or end its process. An accumulate of no elements
+ * does nothing. */
+MPL_STATIC_INLINE_PREFIX int MPIDI_rma_check_op(MPI_Op op, MPI_Aint origin_count,
+                                                MPI_Datatype origin_datatype, MPI_Aint count,
+                                                MPI_Datatype datatype)
+{
+    MPI_Datatype basic;
+    MPI_Aint size, origin_size;
+
+    if (op == MPI_NO_OP || !HANDLE_IS_BUILTIN(op) || count == 0 || origin_count == 0)
         return MPI_SUCCESS;
-    if (!MPIR_DATATYPE_IS_PREDEFINED(datatype))
-        MPIR_Datatype_get_basic_type(datatype, basic);
-    return basic == MPI_DATATYPE_NULL ? MPI_SUCCESS : MPIR_OP_HDL_TO_DTYPE_FN(op) (basic);
+    basic = MPIDI_rma_basic_type(datatype);
+    if (!MPIR_DATATYPE_IS_PREDEFINED(basic) || basic != MPIDI_rma_basic_type(origin_datatype)) {
+        MPIR_Datatype_get_size_macro(datatype, size);
+        MPIR_Datatype_get_size_macro(origin_datatype, origin_size);
+        return size && origin_size ? MPIDI_rma_type_error(__func__, __LINE__) : MPI_SUCCESS;
+    }
+    return op == MPI_REPLACE ? MPI_SUCCESS : MPIR_OP_HDL_TO_DTYPE_FN(op) (basic);
 }
 
 /* An accumulate, whose op has been checked: the part of the function that issues it is issue_. */
-#define MPIDI_RMA_CHECKED_OP_(count_, datatype_, issue_) \
+#define MPIDI_RMA_CHECKED_OP_(origin_count_, origin_type_, count_, type_, issue_) \
     do { \
-        const int mpi_errno_ = MPIDI_rma_check_op(op, count_, datatype_); \
+        const int mpi_errno_ = MPIDI_rma_check_op(op, origin_count_, origin_type_, count_, type_); \
         return likely(mpi_errno_ == MPI_SUCCESS) ? (issue_) : mpi_errno_; \
     } while (0)
 
@@ -140,7 +165,8 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_accumulate(const void *origin_addr, int origi
 {
     const MPIDI_op_t posted = MPIDI_RMA_OP_(ACCUMULATE, op);
 
-    MPIDI_RMA_CHECKED_OP_(target_count, target_datatype, MPIDI_issue_plain_rma(&posted));
+    MPIDI_RMA_CHECKED_OP_(origin_count, origin_datatype, target_count, target_datatype,
+                          MPIDI_issue_plain_rma(&posted));
 }
 
 MPL_STATIC_INLINE_PREFIX int MPIDI_raccumulate(const void *origin_addr, int origin_count,
@@ -151,7 +177,8 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_raccumulate(const void *origin_addr, int orig
 {
     const MPIDI_op_t posted = MPIDI_RMA_OP_(RACCUMULATE, op);
 
-    MPIDI_RMA_CHECKED_OP_(target_count, target_datatype, MPIDI_issue_requested_rma(&posted, request));
+    MPIDI_RMA_CHECKED_OP_(origin_count, origin_datatype, target_count, target_datatype,
+                          MPIDI_issue_requested_rma(&posted, request));
 }
 
 MPL_STATIC_INLINE_PREFIX int MPIDI_get_accumulate(const void *origin_addr, int origin_count,
@@ -163,7 +190,8 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_get_accumulate(const void *origin_addr, int o
 {
     const MPIDI_op_t posted = MPIDI_RMA_GET_ACC_(GET_ACCUMULATE);
 
-    MPIDI_RMA_CHECKED_OP_(target_count, target_datatype, MPIDI_issue_plain_rma(&posted));
+    MPIDI_RMA_CHECKED_OP_(origin_count, origin_datatype, target_count, target_datatype,
+                          MPIDI_issue_plain_rma(&posted));
 }
 
 MPL_STATIC_INLINE_PREFIX int MPIDI_rget_accumulate(const void *origin_addr, int origin_count,
@@ -176,7 +204,8 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_rget_accumulate(const void *origin_addr, int 
 {
     const MPIDI_op_t posted = MPIDI_RMA_GET_ACC_(RGET_ACCUMULATE);
 
-    MPIDI_RMA_CHECKED_OP_(target_count, target_datatype, MPIDI_issue_requested_rma(&posted, request));
+    MPIDI_RMA_CHECKED_OP_(origin_count, origin_datatype, target_count, target_datatype,
+                          MPIDI_issue_requested_rma(&posted, request));
 }
 
 MPL_STATIC_INLINE_PREFIX int MPIDI_fetch_and_op(const void *origin_addr, void *result_addr,
@@ -190,7 +219,7 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_fetch_and_op(const void *origin_addr, void *r
         .result = result_addr
     };
 
-    MPIDI_RMA_CHECKED_OP_(1, datatype, MPIDI_issue_plain_rma(&posted));
+    MPIDI_RMA_CHECKED_OP_(1, datatype, 1, datatype, MPIDI_issue_plain_rma(&posted));
 }
 
 MPL_STATIC_INLINE_PREFIX int MPIDI_compare_and_swap(const void *origin_addr,
