@@ -6,10 +6,10 @@
 #ifndef MPIDI_GREQ_OUTSIDE_H_INCLUDED
 #define MPIDI_GREQ_OUTSIDE_H_INCLUDED
 
-/* For mpir_request.c, behind the calls of these functions and before their definitions. With global, the
- * program's functions that cancel and free a generalized request run without the lock of the process,
- * as in MPICH those that query it: they may call MPI, and MPI_Grequest_complete is how a request is
- * cancelled. MPICH's functions, which call them, have other names here. */
+/* For mpir_request.c, behind the calls of these functions and before their definitions. With global,
+ * the program's functions that cancel and free a generalized request run without the lock of the
+ * process, as in MPICH those that query it: they may call MPI, and MPI_Grequest_complete is how a
+ * request is cancelled. MPICH's functions, which call them, have other names here. */
 static int grequest_cancel(MPIR_Request * req, int complete);
 static int grequest_free(MPIR_Request * req);
 

@@ -1,8 +1,8 @@
 /* Copyright (C) by the MPICH-TSM developers
  * See COPYRIGHT in top-level directory */
 
-/* The program's functions of generalized requests call MPI: each sends a message to its own process, and
- * cancel_fn completes its request, while other threads do the same. */
+/* The program's functions of generalized requests call MPI: each sends a message to its own process,
+ * and cancel_fn completes its request, while other threads do the same. */
 #include "mt.h"
 
 typedef struct {
