@@ -7,8 +7,8 @@
 #define JOIN_SOCKET_H_INCLUDED
 
 /* For spawn_impl.c: MPI_Comm_join reads the peer's port from a socket that does not block, and makes
- * progress while there is nothing to read. In MPICH it keeps the lock of global for that time, which the
- * peer may need other threads of this process for, and it waits for ever if the peer has closed. */
+ * progress while there is nothing to read. In MPICH it keeps the lock of global for that time, though
+ * the peer may need other threads of this process, and it waits for ever if the peer has closed. */
 #include "bsend_sent.h"
 
 #include <errno.h>
