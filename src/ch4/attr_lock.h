@@ -6,12 +6,12 @@
 #ifndef MPIDI_ATTR_LOCK_H_INCLUDED
 #define MPIDI_ATTR_LOCK_H_INCLUDED
 
-/* For MPICH's attributes: a lock of the list of one object, where no global lock guards it. The
- * program's functions run without it: they may call MPI, also for attributes of the same object.
- * Meanwhile other threads may change the list, but not this attribute: a thread that sets or deletes it
- * waits until the function has returned, else both would call the delete function for one value. A
- * thread that is itself in such a function does not wait for one that waits, as that may wait for this
- * one: then both functions run, as in MPICH, and the attribute may be gone when either returns.
+/* For MPICH's attributes: a lock of the list of one object. The program's functions run without it:
+ * they may call MPI, also for attributes of the same object. Meanwhile other threads may change the
+ * list, but not this attribute: a thread that sets or deletes it waits until the function has returned,
+ * else both would call the delete function for one value. A thread that is itself in such a function
+ * does not wait for one that waits, as that may wait for this one: then both functions run, as in
+ * MPICH, and the attribute may be gone when either returns.
  *
  *   MPII_attr_enter        to look an attribute up; handle: of the object
  *   MPII_attr_enter_for    to set or delete that of a key
@@ -22,7 +22,8 @@
  *   MPII_attr_end_call     afterwards
  *   MPII_attr_unlink       takes an attribute out of the list
  *
- * In global the list of calls is guarded by the global lock. */
+ * In global a thread takes the lock of the process first, but not in MPI_Cart_rank and its kin: they
+ * look up the topology, which is an attribute, without that. */
 
 #include "tsm/lock/tsm_futex_lock.h"
 #include "tsm/tsm_wait.h"
@@ -60,7 +61,7 @@ static inline MPII_attr_lock_t *MPII_attr_lock_of(int handle)
 
 static inline void MPII_attr_enter(int handle)
 {
-#if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI
+#ifdef MPICH_IS_THREADED
     if (MPIR_ThreadInfo.isThreaded)
         tsm_futex_lock_acquire(&MPII_attr_lock_of(handle)->lock);
 #endif
@@ -68,7 +69,7 @@ static inline void MPII_attr_enter(int handle)
 
 static inline void MPII_attr_exit(int handle)
 {
-#if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI
+#ifdef MPICH_IS_THREADED
     if (MPIR_ThreadInfo.isThreaded)
         tsm_futex_lock_release(&MPII_attr_lock_of(handle)->lock);
 #endif

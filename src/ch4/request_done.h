@@ -64,7 +64,7 @@ static inline int MPIR_Requests_wait_two(MPIR_Request * sreq, MPIR_Request * rre
     return mpi_errno;
 }
 
-/* In MPI_Wait and MPI_Test of a partitioned request: returns 1 if it is inactive, with that status. */
+/* Of a partitioned request: returns 1 if it is inactive, with that status. */
 static inline int MPIR_Request_is_idle(MPIR_Request * req, MPI_Status * status)
 {
     if (MPIR_Request_is_active(req))
@@ -72,6 +72,12 @@ static inline int MPIR_Request_is_idle(MPIR_Request * req, MPI_Status * status)
     MPIR_Status_set_empty(status);
     return 1;
 }
+
+/* In MPI_Wait and MPI_Test, in a switch over the kind of the request, whose status is `status`. */
+#define MPIR_Part_request_inactivate(req_) \
+    if (MPIR_Request_is_idle(req_, status)) \
+        break; \
+    MPIR_Part_request_inactivate(req_)
 
 /* The last step of a function that returns err, the error of req: err_return.h. */
 int MPIR_Err_of_request(MPIR_Request * req, int err);
