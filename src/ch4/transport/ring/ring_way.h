@@ -28,9 +28,9 @@
 /* Classes of sizes: each twice the one before. */
 #define MPIDI_POSIX_RING_WAY_SIZES 5
 
-/* A copy past the caches has to be faster by this factor. Where the two are near each other, an ordinary
- * one among copies past the caches took up to 1.7 times as long as among its like, so the wrong way would
- * stay; where they are not, the factor was 2 (4 KB) to 5 (64 KB). */
+/* A copy past the caches has to be faster by this factor. Where the processors are near each other, an
+ * ordinary copy among others past the caches took up to 1.7 times as long as among its like, so that the
+ * wrong way would stay; where they are far apart, the factor was 2 (4 KB) to 5 (64 KB). */
 #define MPIDI_POSIX_RING_WAY_FACTOR(ns_) ((uint64_t) (ns_) * 7 / 4)
 
 /* Of so many copies one is timed, and one goes the other way; powers of two. */
