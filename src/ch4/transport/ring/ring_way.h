@@ -29,7 +29,7 @@
 #define MPIDI_POSIX_RING_WAY_SIZES 5
 
 /* A copy past the caches has to be faster by this factor. Where the processors are near each other, an
- * ordinary copy among others past the caches took up to 1.7 times as long as among its like, so that the
+ * ordinary copy among others past the caches took up to 1.7 times as long as among its like, so the
  * wrong way would stay; where they are far apart, the factor was 2 (4 KB) to 5 (64 KB). */
 #define MPIDI_POSIX_RING_WAY_FACTOR(ns_) ((uint64_t) (ns_) * 7 / 4)
 
