@@ -14,28 +14,45 @@
 
 #define RANKS 3
 
-/* So many copies, each of which takes what its way takes. Returns how many went past the caches. */
-static int copies(MPIDI_POSIX_ring_way_t *way, int n, uint64_t ordinary, uint64_t past)
+/* So many copies, each of which takes what its way takes; the cell of a timed one comes back with the
+ * `late'th copy behind it at the latest, as all do then. Returns how many went past the caches. */
+static int late_copies(MPIDI_POSIX_ring_way_t *way, int late, int n, uint64_t ordinary, uint64_t past)
 {
-    int away = 0, timed;
+    int away = 0, timed, pending = 0;
+    MPIDI_POSIX_ring_timing_t timing = { way, NULL, 0, 0 };
+    uint32_t theirs = 0;
 
     for (int i = 0; i < n; i++) {
-        int one = MPIDI_POSIX_ring_way_choose(way, &timed);
+        int one = MPIDI_POSIX_ring_way_choose(way, !pending, &timed);
+        uint64_t ns = one ? past : ordinary;
+        MPIDI_POSIX_ring_way_sent(way, one, timed);
         if (timed) {
-            uint32_t theirs = (uint32_t) ((one ? past : ordinary) / 2);
-            MPIDI_POSIX_ring_timing_t timing = { way, &theirs, (one ? past : ordinary) - theirs, one };
-            MPIDI_POSIX_ring_way_end(&timing);
+            assert_false(pending);
+            pending = 1;
+            theirs = (uint32_t) (ns / 2);
+            timing = (MPIDI_POSIX_ring_timing_t) { way, &theirs, ns - ns / 2, one };
         }
         away += one;
+        if (pending && i % late == late - 1) {
+            MPIDI_POSIX_ring_way_end(&timing);
+            pending = 0;
+        }
     }
+    if (pending)
+        MPIDI_POSIX_ring_way_end(&timing);
     return away;
+}
+
+static int copies(MPIDI_POSIX_ring_way_t *way, int n, uint64_t ordinary, uint64_t past)
+{
+    return late_copies(way, 1, n, ordinary, past);
 }
 
 #define OTHER(n_) ((n_) / MPIDI_POSIX_RING_WAY_OTHER + 1)
 
 static void test_faster(void **state)
 {
-    MPIDI_POSIX_ring_way_t near = { {0}, 0 }, far = { {0}, 0 };
+    MPIDI_POSIX_ring_way_t near = { {0}, 0, 0, 0 }, far = { {0}, 0, 0, 0 };
 
     (void) state;
     assert_in_range(copies(&near, 5000, 1000, 2000), 1, OTHER(5000) + 1);
@@ -45,7 +62,7 @@ static void test_faster(void **state)
 /* An ordinary copy takes longer after others past the caches: that does not keep these. */
 static void test_stays_not(void **state)
 {
-    MPIDI_POSIX_ring_way_t way = { {0}, 0 };
+    MPIDI_POSIX_ring_way_t way = { {0}, 0, 0, 0 };
 
     (void) state;
     copies(&way, 1000, 8000, 2000);
@@ -56,7 +73,7 @@ static void test_stays_not(void **state)
 /* The machine changes: after some hundred copies the other way is taken, both times. */
 static void test_changes(void **state)
 {
-    MPIDI_POSIX_ring_way_t way = { {0}, 0 };
+    MPIDI_POSIX_ring_way_t way = { {0}, 0, 0, 0 };
 
     (void) state;
     copies(&way, 1000, 700, 1600);
@@ -68,10 +85,46 @@ static void test_changes(void **state)
     }
 }
 
+/* Cells come back a round at a time, whose length divides the numbers of copies after which one is
+ * timed: the other way has its turn nevertheless. The first look was wrong, in either direction. */
+static void test_late(void **state)
+{
+    (void) state;
+    for (int late = 1; late <= 4 * MPIDI_POSIX_RING_WAY_OTHER; late *= 2) {
+        MPIDI_POSIX_ring_way_t way = { {0}, 0, 0, 0 };
+        const int some = 4 * late, settled = 40 * (late + MPIDI_POSIX_RING_WAY_OTHER);
+        late_copies(&way, late, some, 18000, 1700);
+        late_copies(&way, late, settled, 700, 1600);
+        assert_in_range(late_copies(&way, late, settled, 700, 1600), 1, OTHER(settled));
+        late_copies(&way, late, settled, 18000, 1590);
+        assert_in_range(settled - late_copies(&way, late, settled, 18000, 1590), 1, OTHER(settled));
+    }
+}
+
+/* While none can be timed, nothing goes the way that was not found to be faster. */
+static void test_pending(void **state)
+{
+    MPIDI_POSIX_ring_way_t way = { {0}, 0, 0, 0 };
+    int timed;
+
+    (void) state;
+    for (int known = 0; known < 4; known++) {
+        way.ns[0] = known & 1 ? 700 : 0;
+        way.ns[1] = known & 2 ? 1600 : 0;
+        for (int i = 0; i < 3 * MPIDI_POSIX_RING_WAY_OTHER; i++) {
+            assert_int_equal(MPIDI_POSIX_ring_way_choose(&way, 0, &timed), 0);
+            assert_int_equal(timed, 0);
+            MPIDI_POSIX_ring_way_sent(&way, 0, 0);
+        }
+    }
+    assert_int_equal(MPIDI_POSIX_ring_way_choose(&way, 1, &timed), 1);
+    assert_int_equal(timed, 1);
+}
+
 /* One time in ten is that of a thread that had the processor meanwhile. */
 static void test_interrupted(void **state)
 {
-    MPIDI_POSIX_ring_way_t way = { {0}, 0 };
+    MPIDI_POSIX_ring_way_t way = { {0}, 0, 0, 0 };
     int away = 0;
 
     (void) state;
@@ -127,6 +180,8 @@ int main(void)
         cmocka_unit_test(test_faster),
         cmocka_unit_test(test_stays_not),
         cmocka_unit_test(test_changes),
+        cmocka_unit_test(test_late),
+        cmocka_unit_test(test_pending),
         cmocka_unit_test(test_interrupted),
         cmocka_unit_test(test_limits),
         cmocka_unit_test(test_classes),

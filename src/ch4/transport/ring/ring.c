@@ -172,22 +172,27 @@ static int may_go_away(const MPIDI_POSIX_ring_segment_t * segment)
 #endif
 }
 
-/* How the data of a segment is copied: 1: past the caches. *way: NULL if that is not timed. */
-static int choose_way(MPIDI_POSIX_ring_cells_t * cells, int local_rank,
-                      const MPIDI_POSIX_ring_segment_t * segment, MPIDI_POSIX_ring_way_t ** way)
-{
-    int timed, away;
+/* How the data of a segment is copied. way: NULL if that is not to be found out. */
+typedef struct plan {
+    MPIDI_POSIX_ring_way_t *way;
+    int away, is_timed;
+} plan_t;
 
-    *way = NULL;
+static plan_t choose_way(MPIDI_POSIX_ring_cells_t * cells, int local_rank,
+                         const MPIDI_POSIX_ring_segment_t * segment)
+{
+    plan_t plan = { NULL, 0, 0 };
+
     if (!may_go_away(segment))
-        return 0;
-    if (MPIR_CVAR_CH4_SHM_NONTEMPORAL > 0)
-        return 1;
-    *way = MPIDI_POSIX_ring_way_of(cells->ways, local_rank, (size_t) segment->size);
-    away = MPIDI_POSIX_ring_way_choose(*way, &timed);
-    if (!timed || cells->timed != TSM_RETURNS_NONE)
-        *way = NULL;
-    return away;
+        return plan;
+    if (MPIR_CVAR_CH4_SHM_NONTEMPORAL > 0) {
+        plan.away = 1;
+        return plan;
+    }
+    plan.way = MPIDI_POSIX_ring_way_of(cells->ways, local_rank, (size_t) segment->size);
+    plan.away = MPIDI_POSIX_ring_way_choose(plan.way, cells->timed == TSM_RETURNS_NONE,
+                                            &plan.is_timed);
+    return plan;
 }
 
 static MPI_Aint copy_away(char *to, MPI_Aint room, const MPIDI_POSIX_ring_segment_t * segment)
@@ -249,11 +254,11 @@ int MPIDI_POSIX_ring_send_packed(tsm_ring_writer_t * writer, int src_vsi,
 
 /* The receiver of a timed copy leaves its time at the end of the cell, which it has read. */
 static void begin_timing(MPIDI_POSIX_ring_cells_t * cells, uint32_t cell, char *at,
-                         MPIDI_POSIX_ring_way_t * way, int away, uint64_t ns)
+                         const plan_t * plan, uint64_t ns)
 {
     cells->timed = cell;
     cells->ways->timing = (MPIDI_POSIX_ring_timing_t) {
-        way, MPIDI_POSIX_ring_time_at(at), ns, away
+        plan->way, MPIDI_POSIX_ring_time_at(at), ns, plan->away
     };
 }
 
@@ -262,37 +267,39 @@ int MPIDI_POSIX_ring_send_cell(tsm_ring_writer_t * writer, int local_rank, int s
                                const MPIDI_POSIX_ring_segment_t * segment, MPI_Aint * sent)
 {
     MPIDI_POSIX_ring_cells_t *cells = &MPIDI_POSIX_ring_global.vsi[src_vsi].cells;
-    int away, is_new, flags = MPIDI_POSIX_RING_IN_CELL;
+    int is_new, flags = MPIDI_POSIX_RING_IN_CELL;
     MPIDI_POSIX_ring_slot_t *slot;
-    MPIDI_POSIX_ring_way_t *way;
     MPI_Aint payload_size;
     uint64_t position, ns;
     uint32_t cell;
+    plan_t plan;
     char *at;
 
     if (tsm_ring_is_full(writer))
         return MPIDI_POSIX_NOK;
-    away = choose_way(cells, local_rank, segment, &way);
-    cell = MPIDI_POSIX_ring_cells_take(cells, local_rank, segment->size, away, &is_new);
+    plan = choose_way(cells, local_rank, segment);
+    cell = MPIDI_POSIX_ring_cells_take(cells, local_rank, segment->size, plan.away, &is_new);
     if (cell == TSM_RETURNS_NONE)
         return MPIDI_POSIX_NOK;
     if (is_new)
-        way = NULL;
+        plan.is_timed = 0;
     at = MPIDI_POSIX_ring_cell(MPIDI_POSIX_global.my_local_rank, src_vsi, cell);
-    ns = way ? tsm_now_ns() : 0;
-    payload_size = fill_cell(at, segment, away, sent);
-    if (way)
+    ns = plan.is_timed ? tsm_now_ns() : 0;
+    payload_size = fill_cell(at, segment, plan.away, sent);
+    if (plan.is_timed)
         ns = tsm_now_ns() - ns;
     slot = (MPIDI_POSIX_ring_slot_t *) tsm_ring_claim(writer, &position);
     if (!slot) {
         MPIDI_POSIX_ring_cells_keep(cells, cell);
         return MPIDI_POSIX_NOK;
     }
-    if (way) {
-        begin_timing(cells, cell, at, way, away, ns);
+    if (plan.way)
+        MPIDI_POSIX_ring_way_sent(plan.way, plan.away, plan.is_timed);
+    if (plan.is_timed) {
+        begin_timing(cells, cell, at, &plan, ns);
         flags |= MPIDI_POSIX_RING_TIMED;
     }
-    if (!MPIDI_POSIX_ring_cells_looks(segment->size, away))
+    if (!MPIDI_POSIX_ring_cells_looks(segment->size, plan.away))
         flags |= MPIDI_POSIX_RING_LATER;
     MPIDI_POSIX_ring_fetch_ahead(writer, position, src_vsi, 1);
     MPIDI_POSIX_ring_fill(slot, src_vsi, segment->msg_hdr,

@@ -69,9 +69,11 @@ MPIDI_POSIX_ring_give_cell(const MPIDI_POSIX_eager_recv_transaction_t * transact
     const int from = transaction->transport.ring.cell_from;
     const uint64_t begin = transaction->transport.ring.begin;
 
-    if (unlikely(begin))
+    if (unlikely(begin)) {
+        const uint64_t took = tsm_now_ns() - begin;
         *MPIDI_POSIX_ring_time_at(MPIDI_POSIX_ring_cell(from, transaction->src_vsi, cell)) =
-            (uint32_t) (tsm_now_ns() - begin);
+            (uint32_t) MPL_MIN(took, UINT32_MAX);
+    }
     tsm_returns_give(MPIDI_POSIX_ring_returns(from, transaction->src_vsi), cell);
 }
 

@@ -14,7 +14,9 @@
  * in the cell: data past the caches is got rid of fast, and fetched slowly.
  *
  *   MPIDI_POSIX_ring_way_of       what is known of a receiver and size
- *   MPIDI_POSIX_ring_way_choose   how the next copy goes: 1: past the caches; *timed: by both sides
+ *   MPIDI_POSIX_ring_way_choose   how the next copy goes: 1: past the caches; *timed: by both sides,
+ *                                 if it can be: only one is timed at a time
+ *   MPIDI_POSIX_ring_way_sent     what was copied in that way is on its way
  *   MPIDI_POSIX_ring_way_end      the cell of the timed copy has come back
  *
  * By the sender, with the VCI held. */
@@ -33,14 +35,18 @@
  * wrong way would stay; where they are far apart, the factor was 2 (4 KB) to 5 (64 KB). */
 #define MPIDI_POSIX_RING_WAY_FACTOR(ns_) ((uint64_t) (ns_) * 7 / 4)
 
-/* Of so many copies one is timed, and one goes the other way; powers of two. */
+/* After so many copies the next that can be timed is, and goes the other way. Cells come back many at a
+ * time, so the time of one may be waited for during as many copies: what is due stays so. Between two
+ * that go the other way, one that does not is timed. */
 #define MPIDI_POSIX_RING_WAY_TIMED 16
 #define MPIDI_POSIX_RING_WAY_OTHER 128
 
 /* Of one receiver and class. */
 typedef struct MPIDI_POSIX_ring_way {
     uint32_t ns[2];             /* of a copy, lately; of one past the caches. 0: not known */
-    uint32_t copies;
+    uint32_t untimed;           /* copies since one was timed */
+    uint32_t same;              /* since one was timed that went the other way */
+    int was_other;              /* that was the last one timed */
 } MPIDI_POSIX_ring_way_t;
 
 /* The copy that is timed; one at a time. */
@@ -73,18 +79,35 @@ static inline MPIDI_POSIX_ring_way_t *MPIDI_POSIX_ring_way_of(MPIDI_POSIX_ring_w
     return &ways->of[local_rank][i];
 }
 
-static inline int MPIDI_POSIX_ring_way_choose(MPIDI_POSIX_ring_way_t * way, int *timed)
+static inline int MPIDI_POSIX_ring_way_is_away(const MPIDI_POSIX_ring_way_t * way)
 {
-    const uint32_t n = way->copies++;
-    const int is_faster = MPIDI_POSIX_RING_WAY_FACTOR(way->ns[1]) < way->ns[0];
+    return MPIDI_POSIX_RING_WAY_FACTOR(way->ns[1]) < way->ns[0];
+}
 
-    *timed = 1;
+/* can_time: none is being timed. */
+static inline int MPIDI_POSIX_ring_way_choose(const MPIDI_POSIX_ring_way_t * way, int can_time,
+                                              int *timed)
+{
+    const int is_away = MPIDI_POSIX_ring_way_is_away(way);
+
+    *timed = can_time;
     if (!way->ns[0] || !way->ns[1])
-        return way->ns[0] != 0;
-    if (n % MPIDI_POSIX_RING_WAY_OTHER == MPIDI_POSIX_RING_WAY_OTHER - 1)
-        return !is_faster;
-    *timed = n % MPIDI_POSIX_RING_WAY_TIMED == 0;
-    return is_faster;
+        return way->ns[0] && can_time;
+    if (can_time && way->same >= MPIDI_POSIX_RING_WAY_OTHER && !way->was_other)
+        return !is_away;
+    *timed = can_time && way->untimed >= MPIDI_POSIX_RING_WAY_TIMED;
+    return is_away;
+}
+
+/* Not before it is sent: a message that waits is tried often. */
+static inline void MPIDI_POSIX_ring_way_sent(MPIDI_POSIX_ring_way_t * way, int away, int timed)
+{
+    const int is_other = away != MPIDI_POSIX_ring_way_is_away(way);
+
+    way->untimed = timed ? 0 : way->untimed + 1;
+    way->same = timed && is_other ? 0 : way->same + 1;
+    if (timed)
+        way->was_other = is_other;
 }
 
 /* A time much longer than the ones before may be that of another thread; a short one is right. */
