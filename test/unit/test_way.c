@@ -59,17 +59,6 @@ static void test_faster(void **state)
     assert_in_range(5000 - copies(&far, 5000, 8000, 2000), 1, OTHER(5000) + 1);
 }
 
-/* An ordinary copy takes longer after others past the caches: that does not keep these. */
-static void test_stays_not(void **state)
-{
-    MPIDI_POSIX_ring_way_t way = { {0}, 0, 0, 0 };
-
-    (void) state;
-    copies(&way, 1000, 8000, 2000);
-    copies(&way, 1000, 3400, 2000);
-    assert_in_range(copies(&way, 5000, 3400, 2000), 1, OTHER(5000));
-}
-
 /* The machine changes: after some hundred copies the other way is taken, both times. */
 static void test_changes(void **state)
 {
@@ -178,7 +167,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_faster),
-        cmocka_unit_test(test_stays_not),
         cmocka_unit_test(test_changes),
         cmocka_unit_test(test_late),
         cmocka_unit_test(test_pending),

@@ -30,11 +30,6 @@
 /* Classes of sizes: each twice the one before. */
 #define MPIDI_POSIX_RING_WAY_SIZES 5
 
-/* A copy past the caches has to be faster by this factor. Where the processors are near each other, an
- * ordinary copy among others past the caches took up to 1.7 times as long as among its like, so the
- * wrong way would stay; where they are far apart, the factor was 2 (4 KB) to 5 (64 KB). */
-#define MPIDI_POSIX_RING_WAY_FACTOR(ns_) ((uint64_t) (ns_) * 7 / 4)
-
 /* After so many copies the next that can be timed is, and goes the other way. Cells come back many at a
  * time, so the time of one may be waited for during as many copies: what is due stays so. Between two
  * that go the other way, one that does not is timed. */
@@ -81,7 +76,7 @@ static inline MPIDI_POSIX_ring_way_t *MPIDI_POSIX_ring_way_of(MPIDI_POSIX_ring_w
 
 static inline int MPIDI_POSIX_ring_way_is_away(const MPIDI_POSIX_ring_way_t * way)
 {
-    return MPIDI_POSIX_RING_WAY_FACTOR(way->ns[1]) < way->ns[0];
+    return way->ns[1] < way->ns[0];
 }
 
 /* can_time: none is being timed. */
