@@ -10,8 +10,8 @@
  * faster depends on where the receiver runs. On an AMD EPYC a message of 64 KB took 3.5 us by ordinary
  * copies and 7 us past the caches while handing over a line took 30 ns, and 18 and 7.5 us while it took
  * 160 ns. So some copies are timed, for each receiver and size, and a few go the other way, to see
- * whether that has become faster. What counts is the sender's time and the receiver's, who leaves his
- * in the cell: data past the caches is got rid of fast, and fetched slowly.
+ * whether that has become faster. What counts is the sender's time and the receiver's, which the
+ * receiver leaves in the cell: data past the caches leaves fast, and is fetched slowly.
  *
  *   MPIDI_POSIX_ring_way_of       what is known of a receiver and size
  *   MPIDI_POSIX_ring_way_choose   how the next copy goes: 1: past the caches; *timed: by both sides,
