@@ -122,6 +122,7 @@ int MPIDI_POSIX_ring_init(int rank, int size)
     MPL_COMPILE_TIME_ASSERT(offsetof(MPIDI_POSIX_ring_slot_t, brief.data) % 8 == 0);
     MPIR_ERR_CHKANDJUMP(!cells_are_possible(), mpi_errno, MPI_ERR_OTHER, "**other");
     g->num_vsis = MPIDI_POSIX_global.num_vsis;
+    g->nontemporal = MPIR_CVAR_CH4_SHM_NONTEMPORAL;
     lay_out(g);
     MPIR_ERR_CHKANDJUMP(!is_alike(g), mpi_errno, MPI_ERR_OTHER, "**other");
     MPIR_CHKPMEM_MALLOC(g->writers, tsm_ring_writer_t *, boxes * sizeof(tsm_ring_writer_t),
@@ -168,7 +169,7 @@ static int may_go_away(const MPIDI_POSIX_ring_segment_t * segment)
 
     MPIDI_Datatype_check_contig(segment->datatype, is_contig);
     return is_contig && segment->size >= MPIDI_POSIX_RING_WAY_LEAST &&
-        MPIR_CVAR_CH4_SHM_NONTEMPORAL != 0;
+        MPIDI_POSIX_ring_global.nontemporal != 0;
 #endif
 }
 
@@ -185,7 +186,7 @@ static plan_t choose_way(MPIDI_POSIX_ring_cells_t * cells, int local_rank,
 
     if (!may_go_away(segment))
         return plan;
-    if (MPIR_CVAR_CH4_SHM_NONTEMPORAL > 0) {
+    if (MPIDI_POSIX_ring_global.nontemporal > 0) {
         plan.away = 1;
         return plan;
     }

@@ -72,6 +72,7 @@ typedef struct MPIDI_POSIX_ring_global {
     size_t returns_at, cells_at;        /* in a box; the ring comes first */
     size_t cell_size;
     int num_vsis;
+    int nontemporal;            /* MPIR_CVAR_CH4_SHM_NONTEMPORAL, as MPI_Init has checked it */
 } MPIDI_POSIX_ring_global_t;
 
 extern MPIDI_POSIX_ring_global_t MPIDI_POSIX_ring_global;
