@@ -25,11 +25,17 @@
  *             with a collect that empties the stack by one swap, and no link below the first cell:
  *             one that comes back alone moves the line of the top, and no other.
  * Threads:    any number that give; one owner at a time, which may change if a lock lies between.
+ * Proof:      a top says which cell is first, and whether its link counts. A give that has read a top,
+ *             and finds the same value there later, links to that cell: whether it was away meanwhile
+ *             does not matter, as its link is what its own last give has stored. In all other cases the
+ *             compare-and-swap fails. The owner reads links only of cells that it has just taken from
+ *             the stack. A giver that is stopped keeps its own cell, and nobody waits for it.
  * Progress:   take, keep and collect (a step for each cell) are wait-free; give is lock-free.
  *
  *   release                   acquire
- *   give: CAS of top          collect: swap of top (the giver has read the cell, and its link). A
- *                             give after another one continues its release sequence
+ *   give: CAS of top          collect: swap of top (the giver has read the cell; what it has written
+ *                             there, and in its link, is complete). A give after another one
+ *                             continues its release sequence
  */
 
 #ifndef TSM_RETURNS_H_INCLUDED

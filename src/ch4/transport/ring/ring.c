@@ -231,7 +231,8 @@ static void ask_next_cell(const MPIDI_POSIX_ring_cells_t * cells, int src_vsi, M
 {
     const uint32_t cell = MPIDI_POSIX_ring_cells_next(cells);
 
-    if (cell != TSM_RETURNS_NONE && size <= MPIDI_POSIX_RING_TINY + 64 && MPIR_CVAR_CH4_SHM_PREFETCH) {
+    if (cell != TSM_RETURNS_NONE && size <= MPIDI_POSIX_RING_TINY_PAYLOAD &&
+        MPIR_CVAR_CH4_SHM_PREFETCH) {
         const char *at = MPIDI_POSIX_ring_cell(MPIDI_POSIX_global.my_local_rank, src_vsi, cell);
         for (MPI_Aint i = 0; i < size; i += TSM_CACHELINE)
             tsm_prefetch_write(at + i);
@@ -300,7 +301,9 @@ int MPIDI_POSIX_ring_send_cell(tsm_ring_writer_t * writer, int local_rank, int s
         begin_timing(cells, cell, at, &plan, ns);
         flags |= MPIDI_POSIX_RING_TIMED;
     }
-    if (!MPIDI_POSIX_ring_cells_looks(segment->size, plan.away))
+    /* Not if several receivers give cells back: each would take the line from the others twice. */
+    if (!MPIDI_POSIX_ring_cells_looks(segment->size, plan.away) &&
+        MPIDI_POSIX_ring_global.vsi[src_vsi].sent_to == writer)
         flags |= MPIDI_POSIX_RING_LATER;
     MPIDI_POSIX_ring_fetch_ahead(writer, position, src_vsi, 1);
     MPIDI_POSIX_ring_fill(slot, src_vsi, segment->msg_hdr,

@@ -28,6 +28,9 @@
 #define MPIDI_POSIX_RING_TINY 1024
 #define MPIDI_POSIX_RING_SHORT 8192
 
+/* The payload of tiny data: header and data. */
+#define MPIDI_POSIX_RING_TINY_PAYLOAD (MPIDI_POSIX_RING_TINY + 64)
+
 /* The cells that tiny data begins with, and what is copied past the caches. */
 #define MPIDI_POSIX_RING_CELLS_FEW 8
 

@@ -44,7 +44,7 @@ MPIDI_POSIX_eager_recv_begin(int vsi, MPIDI_POSIX_eager_recv_transaction_t * tra
         transaction->payload = MPIDI_POSIX_ring_cell(slot->from, slot->src_vsi, slot->u.cell);
         if (slot->flags & MPIDI_POSIX_RING_LATER)
             tsm_returns_expect(MPIDI_POSIX_ring_returns(slot->from, slot->src_vsi));
-        if (transaction->payload_sz <= MPIDI_POSIX_RING_TINY + 64)
+        if (transaction->payload_sz <= MPIDI_POSIX_RING_TINY_PAYLOAD)
             MPIDI_POSIX_ring_ask(transaction->payload, transaction->payload_sz);
         transaction->transport.ring.cell = slot->u.cell;
         transaction->transport.ring.cell_from = slot->from;
