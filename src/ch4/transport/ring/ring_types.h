@@ -96,8 +96,8 @@ MPL_STATIC_INLINE_PREFIX char *MPIDI_POSIX_ring_cell(int local_rank, int vsi, ui
         cell * MPIDI_POSIX_ring_global.cell_size;
 }
 
-/* In a cell: for the time of its receiver, once that has read the data. The receiver writes it before it
- * gives the cell back, and the owner reads it after it has collected the cell. */
+/* In a cell: for the time of its receiver, once that has read the data. The receiver writes it before
+ * it gives the cell back, and the owner reads it after it has collected the cell. */
 MPL_STATIC_INLINE_PREFIX uint32_t *MPIDI_POSIX_ring_time_at(char *cell)
 {
     return (uint32_t *) (cell + MPIDI_POSIX_ring_global.cell_size) - 1;
