@@ -19,8 +19,8 @@ m4_define([CSP_CHECK], [
 AS_IF([test "x$enable_casper" = xyes], [
     AS_CASE([$1], [ch4 | ch4:*], [],
         [AC_MSG_ERROR([--enable-casper needs a ch4 device, not $1])])
-    AS_CASE([$1:$with_ch4_shmmods], [ch4:ucx* | *:none | *:no],
-        [AC_MSG_ERROR([--enable-casper needs MPICH's shared memory, which ch4:ucx and --without-ch4-shmmods leave out])])
+    AS_CASE([$with_ch4_shmmods], [none | no],
+        [AC_MSG_ERROR([--enable-casper needs MPICH's shared memory, which --with-ch4-shmmods=none and --without-ch4-shmmods leave out])])
     AS_IF([test -n "$with_pmix" && test "x$with_pmix" != xno],
         [AC_MSG_ERROR([--enable-casper does not work with --with-pmix yet: leave one of them out])])
     dnl processes copy with the processor, also what lies in the memory of a GPU

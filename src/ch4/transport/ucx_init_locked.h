@@ -63,6 +63,23 @@ static ucs_status_ptr_t MPIDI_UCX_worker_flush(ucp_worker_h worker, unsigned fla
     return NULL;
 }
 
+#ifndef MPIDI_CH4_DIRECT_NETMOD
+/* Receives are not given to the network adapter to match, which UCX does not by default: it takes them
+ * back some time after ucp_request_cancel, and one from any source must be free before shared memory
+ * takes its message (ucx_recv.h). A UCX without these settings has no such receives. */
+static ucs_status_t MPIDI_UCX_config_read(const char *prefix, const char *file, ucp_config_t ** config)
+{
+    ucs_status_t status = ucp_config_read(prefix, file, config);
+
+    if (status == UCS_OK) {
+        (void) ucp_config_modify(*config, "TM_THRESH", "inf");
+        (void) ucp_config_modify(*config, "TM_FORCE_THRESH", "inf");
+    }
+    return status;
+}
+
+#define ucp_config_read MPIDI_UCX_config_read
+#endif
 #define ucp_worker_create MPIDI_UCX_worker_create
 #define ucp_worker_flush_nb MPIDI_UCX_worker_flush
 #define ucp_worker_get_address MPIDI_UCX_worker_get_address
