@@ -7,8 +7,8 @@
 #define UCX_RECV_H_INCLUDED
 
 /* Receives that UCX matches, in place of MPICH's file. New is that one from any source may have a half
- * in shared memory (direct_recv.h): the two halves are of one VCI, which is held in every function here,
- * also in those that UCX calls back. UCX takes a posted receive out of its queue within
+ * in shared memory (direct_recv.h): the two halves are of one VCI, which is held in every function
+ * here, also in those that UCX calls back. UCX takes a posted receive out of its queue within
  * ucp_request_cancel, or has found a message for it; the network adapter must not match receives, which
  * could not be called back at once (ucx_init_locked.h). */
 
@@ -41,9 +41,9 @@ MPL_STATIC_INLINE_PREFIX void MPIDI_UCX_recv_status(MPI_Status * of, ucs_status_
     }
 }
 
-/* A half in shared memory is posted until here, unless it has met a message of its own and was told that
- * this one is first. It ends with this one's status. A message that UCX had when the receive was posted
- * comes here before the two know each other: MPIDI_irecv_anysource sees to that one. */
+/* A half in shared memory is posted until here, unless it has met a message of its own and was told
+ * that this one is first. It ends with this one's status. A message that UCX had when the receive was
+ * posted comes here before the two know each other: MPIDI_irecv_anysource sees to that one. */
 MPL_STATIC_INLINE_PREFIX void MPIDI_UCX_recv_cmpl_cb(void *request, ucs_status_t status,
                                                      const ucp_tag_recv_info_t * info, void *user_data)
 {
@@ -86,7 +86,7 @@ MPL_STATIC_INLINE_PREFIX void MPIDI_UCX_recv_into(void **buf, MPI_Aint * count, 
     }
 }
 
-/* UCX finds a receive by hash only if all bits of its tag count; those for errors are for collectives. */
+/* UCX finds a receive by hash only if all bits of its tag count; error bits are for collectives. */
 MPL_STATIC_INLINE_PREFIX uint64_t MPIDI_UCX_recv_mask(int rank, int tag, int context_offset)
 {
     if (context_offset == MPIR_CONTEXT_INTRA_PT2PT && rank != MPI_ANY_SOURCE && tag != MPI_ANY_TAG)
