@@ -13,6 +13,7 @@
 
 #include <ucp/api/ucp.h>
 #include "ucx_barrier.h"
+#include "ucx_gaps.h"
 
 /* MPIDI_UCX_name, which calls ucp_name with VCI 0 locked. */
 #define MPIDI_UCX_LOCKED(name_, parameters_, arguments_) \
@@ -63,6 +64,54 @@ static ucs_status_ptr_t MPIDI_UCX_worker_flush(ucp_worker_h worker, unsigned fla
     return NULL;
 }
 
+ucp_datatype_t MPIDI_UCX_gaps_type;
+
+static void *MPIDI_UCX_gaps_start(void *context, void *gaps, size_t count)
+{
+    return gaps;
+}
+
+static size_t MPIDI_UCX_gaps_size(void *gaps_)
+{
+    const MPIDI_UCX_gaps_t *gaps = gaps_;
+
+    return gaps->type->size * gaps->count;
+}
+
+static ucs_status_t MPIDI_UCX_gaps_unpack(void *gaps_, size_t offset, const void *data, size_t length)
+{
+    const MPIDI_UCX_gaps_t *gaps = gaps_;
+    const MPI_Aint bytes = MPL_MIN(length, MPIDI_UCX_gaps_size(gaps_));
+    MPI_Aint unpacked;
+
+    MPIR_Typerep_unpack(data, bytes, gaps->buf, gaps->count, gaps->type->handle, offset, &unpacked);
+    return unpacked == bytes ? UCS_OK : UCS_ERR_MESSAGE_TRUNCATED;
+}
+
+static void MPIDI_UCX_gaps_finish(void *gaps)
+{
+}
+
+static ucs_status_t MPIDI_UCX_init(const ucp_params_t * params, const ucp_config_t * config,
+                                   ucp_context_h * context)
+{
+    const ucp_generic_dt_ops_t gaps = {
+        .start_unpack = MPIDI_UCX_gaps_start,
+        .packed_size = MPIDI_UCX_gaps_size,
+        .unpack = MPIDI_UCX_gaps_unpack,
+        .finish = MPIDI_UCX_gaps_finish,
+    };
+    ucs_status_t status = ucp_dt_create_generic(&gaps, NULL, &MPIDI_UCX_gaps_type);
+
+    return status == UCS_OK ? ucp_init(params, config, context) : status;
+}
+
+static void MPIDI_UCX_cleanup(ucp_context_h context)
+{
+    ucp_cleanup(context);
+    ucp_dt_destroy(MPIDI_UCX_gaps_type);
+}
+
 #ifndef MPIDI_CH4_DIRECT_NETMOD
 /* Receives are not given to the network adapter to match, which UCX does not by default: it takes them
  * back some time after ucp_request_cancel, and one from any source must be free before shared memory
@@ -80,6 +129,8 @@ static ucs_status_t MPIDI_UCX_config_read(const char *prefix, const char *file, 
 
 #define ucp_config_read MPIDI_UCX_config_read
 #endif
+#define ucp_init MPIDI_UCX_init
+#define ucp_cleanup MPIDI_UCX_cleanup
 #define ucp_worker_create MPIDI_UCX_worker_create
 #define ucp_worker_flush_nb MPIDI_UCX_worker_flush
 #define ucp_worker_get_address MPIDI_UCX_worker_get_address

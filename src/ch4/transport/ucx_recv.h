@@ -14,6 +14,7 @@
 
 #include "ucx_impl.h"
 #include "threads/transport/enter_once.h"
+#include "threads/transport/ucx_gaps.h"
 
 MPL_STATIC_INLINE_PREFIX void MPIDI_UCX_recv_status(MPI_Status * of, ucs_status_t status,
                                                     const ucp_tag_recv_info_t * info)
@@ -66,11 +67,17 @@ MPL_STATIC_INLINE_PREFIX void MPIDI_UCX_recv_cmpl_cb(void *request, ucs_status_t
     ucp_request_release(ucp_request);
 }
 
-/* Where the data go, as UCX wants it: bytes, or elements of a datatype of its own. */
-MPL_STATIC_INLINE_PREFIX void MPIDI_UCX_recv_into(void **buf, MPI_Aint * count, MPI_Datatype datatype,
-                                                  ucp_request_param_t * param)
+MPL_STATIC_INLINE_PREFIX void MPIDI_UCX_recv_gaps_cb(void *request, ucs_status_t status,
+                                                     const ucp_tag_recv_info_t * info, void *gaps)
 {
-    int is_contig;
+    MPIDI_UCX_recv_cmpl_cb(request, status, info, MPIDI_UCX_gaps_free(gaps));
+}
+
+/* Where the data go, as UCX wants it: bytes, or one element of a type of its own. */
+MPL_STATIC_INLINE_PREFIX int MPIDI_UCX_recv_into(void **buf, MPI_Aint * count, MPI_Datatype datatype,
+                                                 MPIR_Request * rreq, ucp_request_param_t * param)
+{
+    int is_contig, mpi_errno = MPI_SUCCESS;
     size_t size;
     MPI_Aint true_lb;
     MPIR_Datatype *type;
@@ -80,10 +87,18 @@ MPL_STATIC_INLINE_PREFIX void MPIDI_UCX_recv_into(void **buf, MPI_Aint * count, 
         *buf = MPIR_get_contig_ptr(*buf, true_lb);
         *count = size;
     } else {
+        MPIDI_UCX_gaps_t *gaps = MPIDI_UCX_gaps_new(rreq, *buf, *count, type);
+        MPIR_ERR_CHKANDJUMP(!gaps, mpi_errno, MPI_ERR_OTHER, "**nomem");
         param->op_attr_mask |= UCP_OP_ATTR_FIELD_DATATYPE;
-        param->datatype = type->dev.netmod.ucx.ucp_datatype;
-        MPIR_Datatype_ptr_add_ref(type);        /* released when UCX has unpacked */
+        param->datatype = MPIDI_UCX_gaps_type;
+        param->cb.recv = MPIDI_UCX_recv_gaps_cb;
+        param->user_data = gaps;
+        *buf = gaps;
+        *count = 1;
     }
+
+  fn_fail:
+    return mpi_errno;
 }
 
 /* UCX finds a receive by hash only if all bits of its tag count; error bits are for collectives. */
@@ -122,7 +137,8 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_UCX_recv(void *buf, MPI_Aint count, MPI_Datat
     MPIDI_REQUEST_SET_LOCAL(req, 0, NULL);
 
     ucp_request_param_t param = MPIDI_UCX_RECV_PARAM(req);
-    MPIDI_UCX_recv_into(&buf, &count, datatype, &param);
+    mpi_errno = MPIDI_UCX_recv_into(&buf, &count, datatype, req, &param);
+    MPIR_ERR_CHECK(mpi_errno);
     ucp_request = ucp_tag_recv_nbx(MPIDI_UCX_global.ctx[vni].worker, buf, count,
                                    MPIDI_UCX_recv_tag(tag, rank, comm->recvcontext_id + context_offset),
                                    MPIDI_UCX_recv_mask(rank, tag, context_offset), &param);
@@ -150,7 +166,8 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_NM_mpi_imrecv(void *buf, MPI_Aint count, MPI_
     MPIR_FUNC_ENTER;
 
     MPIDI_REQUEST_SET_LOCAL(message, 0, NULL);
-    MPIDI_UCX_recv_into(&buf, &count, datatype, &param);
+    mpi_errno = MPIDI_UCX_recv_into(&buf, &count, datatype, message, &param);
+    MPIR_ERR_CHECK(mpi_errno);
     ucp_request = ucp_tag_msg_recv_nbx(MPIDI_UCX_global.ctx[vci].worker, buf, count,
                                        MPIDI_UCX_REQ(message).message_handler, &param);
     MPIDI_UCX_CHK_REQUEST(ucp_request);
