@@ -71,14 +71,16 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_irecv_anysource(void *buf, MPI_Aint count, MP
         MPIDI_irecv_anysource_undo(req, is_given);
         MPIR_ERR_POP(mpi_errno);
     }
-    MPIDI_REQUEST_ANYSOURCE_PARTNER(*req) = nm_req;
     if (MPIR_Request_is_complete(nm_req)) {
-        /* the netmod had one: the half in shared memory ends as cancelled, then with its status */
+        /* the netmod had one: the half in shared memory ends as cancelled, then with its status; it
+         * has no partner, for a cancel that comes too late, but has issued this receive */
         MPIR_cc_inc((*req)->cc_ptr);
         mpi_errno = MPIDI_SHM_mpi_cancel_recv(*req);
         (*req)->status = nm_req->status;
         MPID_Request_complete(*req);
         MPIDI_CH4_REQUEST_FREE(nm_req);
+    } else {
+        MPIDI_REQUEST_ANYSOURCE_PARTNER(*req) = nm_req;
     }
 
   fn_exit:
