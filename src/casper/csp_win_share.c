@@ -24,6 +24,7 @@ typedef struct file {
 typedef struct view {
     void *addr;                 /* NULL: not mapped */
     size_t bytes;
+    int fd;                     /* of the file, or -1 */
     uint64_t segment;           /* 0: our ghost has not mapped it */
 } view_t;
 
@@ -35,15 +36,13 @@ static int is_wanted(MPIR_Win * win, MPIR_Info * info)
 
 static int map_file(const file_t * file, size_t begin, size_t bytes, view_t * view)
 {
-    int fd = open(file->name, O_RDWR | O_CLOEXEC);
-
-    if (fd < 0)
+    view->fd = open(file->name, O_RDWR | O_CLOEXEC);
+    if (view->fd < 0)
         return 0;
-    if (csp_file_reserve(fd, begin, bytes))
-        view->addr = mmap(NULL, view->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (csp_file_reserve(view->fd, begin, bytes))
+        view->addr = mmap(NULL, view->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, view->fd, 0);
     else
         csp_file_tell_short();
-    close(fd);
     if (view->addr == MAP_FAILED)
         view->addr = NULL;
     if (view->addr)
@@ -72,11 +71,13 @@ static void drop(const view_t * view)
         munmap(view->addr, view->bytes);
 }
 
-/* Nobody goes back now, so this must succeed; the place is ours. */
+/* Nobody goes back now, so this must succeed; the place is ours. Not by mremap: UCX puts a function of
+ * its own in place of it, to which the place is unknown. */
 static void put_in_place(view_t * view, void *place)
 {
-    if (mremap(view->addr, view->bytes, view->bytes, MREMAP_MAYMOVE | MREMAP_FIXED, place) != place)
+    if (mmap(place, view->bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, view->fd, 0) != place)
         csp_fail("process %d cannot map a shared window", MPIR_Process.rank);
+    munmap(view->addr, view->bytes);
     if (!csp_direct_add(place, view->bytes, view->segment))
         csp_direct_unmap(view->segment);
 }
@@ -85,7 +86,7 @@ int csp_win_share(MPIR_Win * win, MPIR_Info * info, void *base, MPI_Aint size)
 {
     MPIR_Comm *node = win->comm_ptr->node_comm;
     char *place = MPIDIG_WIN(win, mmap_addr);
-    view_t view = {.bytes = (size_t) MPIDIG_WIN(win, mmap_sz) };
+    view_t view = {.bytes = (size_t) MPIDIG_WIN(win, mmap_sz),.fd = -1 };
     MPIR_Errflag_t errflag = MPIR_ERR_NONE;
     int mpi_errno = MPI_SUCCESS, fd = -1, is_ready = 0;
     file_t file;
@@ -109,6 +110,8 @@ int csp_win_share(MPIR_Win * win, MPIR_Info * info, void *base, MPI_Aint size)
   fn_exit:
     if (fd >= 0)
         close(fd);
+    if (view.fd >= 0)
+        close(view.fd);
     return mpi_errno;
   fn_fail:
     drop(&view);
