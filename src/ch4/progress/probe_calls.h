@@ -15,12 +15,20 @@
 #include "../direct_recv.h"
 #include "../vci_at.h"
 
-/* A network fills in the status of the program, or copies one of a request that it has only borrowed;
- * neither is told whether the message was cancelled, which it was not. */
-MPL_STATIC_INLINE_PREFIX int MPIDI_probe_end(int mpi_errno, int flag, MPI_Status * status)
+MPL_STATIC_INLINE_PREFIX int MPIDI_probe_error(const MPI_Status * status)
 {
-    if (mpi_errno == MPI_SUCCESS && flag)
-        MPIR_Status_set_cancel_bit(status, FALSE);
+    return status == MPI_STATUS_IGNORE ? MPI_SUCCESS : status->MPI_ERROR;
+}
+
+/* A network fills in the status of the program, or copies one of a request that it has only borrowed;
+ * neither is told whether the message was cancelled, which it was not. UCX also sets MPI_ERROR, which
+ * was `error` before. */
+MPL_STATIC_INLINE_PREFIX int MPIDI_probe_end(int mpi_errno, int flag, int error, MPI_Status * status)
+{
+    if (mpi_errno == MPI_SUCCESS && flag && status != MPI_STATUS_IGNORE) {
+        MPIR_STATUS_SET_CANCEL_BIT(*status, FALSE);
+        status->MPI_ERROR = error;
+    }
     return mpi_errno;
 }
 
@@ -29,6 +37,7 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_iprobe_or_ghost(int source, int tag, MPIR_Com
                                                    int *flag, MPI_Status * status)
 {
     int mpi_errno;
+    const int error = MPIDI_probe_error(status);
 
     if (csp_takes(comm, context_offset))
         return csp_iprobe(source, tag, comm, flag, status);
@@ -37,7 +46,7 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_iprobe_or_ghost(int source, int tag, MPIR_Com
         return MPIDI_SHM_mpi_iprobe(source, tag, comm, context_offset, flag, status);
 #endif
     mpi_errno = MPIDI_iprobe(source, tag, comm, context_offset, av, flag, status);
-    return MPIDI_probe_end(mpi_errno, *flag, status);
+    return MPIDI_probe_end(mpi_errno, *flag, error, status);
 }
 
 MPL_STATIC_INLINE_PREFIX int MPIDI_improbe_or_ghost(int source, int tag, MPIR_Comm * comm,
@@ -46,6 +55,7 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_improbe_or_ghost(int source, int tag, MPIR_Co
                                                     MPI_Status * status)
 {
     int mpi_errno;
+    const int error = MPIDI_probe_error(status);
 
     if (csp_takes(comm, context_offset))
         return csp_improbe(source, tag, comm, flag, message, status);
@@ -62,7 +72,7 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_improbe_or_ghost(int source, int tag, MPIR_Co
     if (mpi_errno == MPI_SUCCESS && *flag && source == MPI_ANY_SOURCE)
         MPIDI_message_set_local(*message, comm, (*message)->status.MPI_SOURCE);
 #endif
-    return MPIDI_probe_end(mpi_errno, *flag, status);
+    return MPIDI_probe_end(mpi_errno, *flag, error, status);
 }
 
 MPL_STATIC_INLINE_PREFIX int MPIDI_probe_poll(int source, int tag, MPIR_Comm * comm)

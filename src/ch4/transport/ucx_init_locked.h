@@ -112,6 +112,20 @@ static void MPIDI_UCX_cleanup(ucp_context_h context)
     ucp_dt_destroy(MPIDI_UCX_gaps_type);
 }
 
+/* In MPI_Finalize, by the only thread left, when nobody communicates any more: windows that the program
+ * has not freed give back what they have of UCX, which ends the program otherwise. */
+static void MPIDI_UCX_worker_destroy(ucp_worker_h worker)
+{
+    MPIDIU_map_entry_t *entry, *next;
+
+    if (worker == MPIDI_UCX_global.ctx[0].worker) {
+        HASH_ITER(hh, MPIDI_global.win_map->head, entry, next) {
+            (void) MPIDI_UCX_mpi_win_free_hook(entry->value);
+        }
+    }
+    ucp_worker_destroy(worker);
+}
+
 #ifndef MPIDI_CH4_DIRECT_NETMOD
 /* Receives are not given to the network adapter to match, which UCX does not by default: it takes them
  * back some time after ucp_request_cancel, and one from any source must be free before shared memory
@@ -132,6 +146,7 @@ static ucs_status_t MPIDI_UCX_config_read(const char *prefix, const char *file, 
 #define ucp_init MPIDI_UCX_init
 #define ucp_cleanup MPIDI_UCX_cleanup
 #define ucp_worker_create MPIDI_UCX_worker_create
+#define ucp_worker_destroy MPIDI_UCX_worker_destroy
 #define ucp_worker_flush_nb MPIDI_UCX_worker_flush
 #define ucp_worker_get_address MPIDI_UCX_worker_get_address
 #define ucp_worker_set_am_handler MPIDI_UCX_worker_set_am_handler

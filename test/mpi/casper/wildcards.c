@@ -167,7 +167,8 @@ static int tag_ub_of(MPI_Comm comm)
     return most;
 }
 
-/* A message is cut, a tag is too large; the status of the first names its message. */
+/* A message is cut, a tag is too large; the status of the first names its message. From another node UCX
+ * brings none of the data. */
 static void wrong(MPI_Comm comm, int tag_ub)
 {
     int data[4] = { mt.rank, mt.rank, mt.rank, mt.rank }, got[4] = { -1, -1, -1, -1 };
@@ -177,7 +178,8 @@ static void wrong(MPI_Comm comm, int tag_ub)
     MT_OK(MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN));
     MT_OK(MPI_Isend(data, 4, MPI_INT, next, tag_ub, comm, &req));
     expect_error(MPI_Recv(got, 2, MPI_INT, last, tag_ub, comm, &status), MPI_ERR_TRUNCATE, "cut");
-    MT_CHECK(got[1] == last && got[2] == -1, "got %d, %d", got[1], got[2]);
+    MT_CHECK((got[1] == last || (got[1] == -1 && mt_library_has("ch4:ucx"))) && got[2] == -1,
+             "got %d, %d", got[1], got[2]);
     MT_CHECK(status.MPI_SOURCE == last && status.MPI_TAG == tag_ub, "source %d, tag %d",
              status.MPI_SOURCE, status.MPI_TAG);
     MT_OK(MPI_Wait(&req, MPI_STATUS_IGNORE));
