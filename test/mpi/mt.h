@@ -224,6 +224,13 @@ static inline void mt_call_back(int pid)
     MT_CHECK(kill((pid_t) pid, SIGUSR2) == 0, "cannot signal process %d", pid);
 }
 
+/* Whether the library has MPICH's shared memory: test/mpi/run says if not. */
+static inline int mt_has_shm(void)
+{
+    const char *shm = getenv("MT_SHM");
+    return !shm || strcmp(shm, "no") != 0;
+}
+
 /* Whether the library says so of itself; ours also names the options of configure. */
 static inline int mt_library_has(const char *text)
 {

@@ -48,13 +48,12 @@ static void check_other(const char *text, const char *call)
     MT_CHECK(count_of(text, frame) == 1, "%s is in %d stacks:\n%s", call, count_of(text, frame), text);
 }
 
-/* The device has tag and source of a receive that it matches itself, in shared memory; UCX matches
- * there, too. */
+/* The device has tag and source of a receive that it matches itself, in shared memory. */
 static void check_requests(const char *text)
 {
     const char *remote = getenv("MPIR_CVAR_NOLOCAL");
     const int is_matched = (!remote || !strcmp(remote, "0")) && !strstr(text, "queue none") &&
-        !getenv("MPIR_CVAR_ODD_EVEN_CLIQUES") && !mt_library_has("ch4:ucx");
+        !getenv("MPIR_CVAR_ODD_EVEN_CLIQUES") && mt_has_shm();
     char want[64];
 
     for (int tag = 0; is_matched && tag < mt.threads; tag++) {

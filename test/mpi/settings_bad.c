@@ -30,7 +30,7 @@ static const char *const wrong[] = {
     CH4 "SHM_POSIX_IQUEUE_CELL_SIZE=69648"
 };
 
-/* Where messages go through our shared memory, not through UCX's. */
+/* Where the library has MPICH's shared memory. */
 static const char *const wrong_shm[] = {
     CH4 "SHM_POSIX_IQUEUE_CELL_SIZE=100", CH4 "SHM_POSIX_IQUEUE_NUM_CELLS=0"
 };
@@ -173,20 +173,14 @@ static int try_places(const char *program)
         is_taken(program, TWO AFFINITY "=auto");
 }
 
-static int is_over_ucx(void)
-{
-    char version[MPI_MAX_LIBRARY_VERSION_STRING];
-    int length;
-
-    MPI_Get_library_version(version, &length);
-    return strstr(version, "ch4:ucx") != NULL;
-}
-
 static int try_all(const char *program)
 {
+    const char *shm = getenv("MT_SHM");
+    const int has_shm = !shm || strcmp(shm, "no") != 0;
+
     if (!are_refused(program, wrong, sizeof(wrong) / sizeof(wrong[0])))
         return 0;
-    if (!is_over_ucx() && !are_refused(program, wrong_shm, sizeof(wrong_shm) / sizeof(wrong_shm[0])))
+    if (has_shm && !are_refused(program, wrong_shm, sizeof(wrong_shm) / sizeof(wrong_shm[0])))
         return 0;
     for (unsigned i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
         if (!is_taken(program, good[i]))
