@@ -152,7 +152,7 @@ int main(int argc, char **argv)
     MT_OK(MPI_Type_vector(blocks, BLOCK, 2 * BLOCK, MPI_INT, &type));
     MT_OK(MPI_Type_commit(&type));
     mt_run(mt.threads, worker);
-    MT_OK(MPI_Type_free(&type));
+    mt_type_free(&type);
     free(buf);
     return mt_finish();
 }

@@ -167,8 +167,8 @@ static int tag_ub_of(MPI_Comm comm)
     return most;
 }
 
-/* A message is cut, a tag is too large; the status of the first names its message. From another node UCX
- * brings none of the data. */
+/* A message is cut, a tag is too large; the status of the first names its message. From another node,
+ * UCX brings none of the data. */
 static void wrong(MPI_Comm comm, int tag_ub)
 {
     int data[4] = { mt.rank, mt.rank, mt.rank, mt.rank }, got[4] = { -1, -1, -1, -1 };
