@@ -19,8 +19,6 @@
 MPL_STATIC_INLINE_PREFIX void MPIDI_UCX_recv_status(MPI_Status * of, ucs_status_t status,
                                                     const ucp_tag_recv_info_t * info)
 {
-    MPI_Aint count;
-
     if (unlikely(status == UCS_ERR_CANCELED)) {
         MPIR_STATUS_SET_CANCEL_BIT(*of, TRUE);
         MPIR_STATUS_SET_COUNT(*of, 0);
@@ -28,10 +26,9 @@ MPL_STATIC_INLINE_PREFIX void MPIDI_UCX_recv_status(MPI_Status * of, ucs_status_
     }
     of->MPI_SOURCE = MPIDI_UCX_get_source(info->sender_tag);
     of->MPI_TAG = MPIDI_UCX_get_tag(info->sender_tag);
+    MPIR_STATUS_SET_COUNT(*of, (MPI_Aint) info->length);        /* of the message, also if it is cut */
     if (likely(status == UCS_OK)) {
-        count = info->length;
         of->MPI_ERROR = MPI_SUCCESS;
-        MPIR_STATUS_SET_COUNT(*of, count);
     } else if (status == UCS_ERR_MESSAGE_TRUNCATED) {
         of->MPI_ERROR = MPI_ERR_TRUNCATE;
     } else {
